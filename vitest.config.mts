@@ -63,10 +63,10 @@ export default defineConfig({
       }),
       project('rules', { testTimeout: 60_000 }),
       project('webview', { testTimeout: 120_000, isolate: false }),
-      project('driver', { testTimeout: 120_000, fileParallelism: false }),
+      project('driver', { testTimeout: 120_000, setupFiles, fileParallelism: false }),
       project('samples', { testTimeout: 300_000, setupFiles, isolate: false }),
       project('release', { testTimeout: 600_000 }),
-      project('real', { testTimeout: 300_000, isolate: false }),
+      project('real', { testTimeout: 300_000, setupFiles, isolate: false }),
     ],
   },
 });

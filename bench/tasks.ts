@@ -1,5 +1,5 @@
 // Five questions about a model and its build, answered in the views as a user does: clicks, keys and seconds. The same in
-// Netron and Model Explorer where NETRON_URL and MODEL_EXPLORER_URL say where they show vit_tiny.onnx; docs/five-tasks.md
+// Netron and Model Explorer where NETRON_URL and MODEL_EXPLORER_URL say where they show vit_tiny.onnx; bench/five-tasks.md
 // has the comparison. The built views are needed (`npm run build`).
 import type { Browser, Locator, Page } from 'playwright-core';
 import type { ViewData } from '../src/kernel/picture/graph/viewData.ts';

@@ -1,4 +1,4 @@
-// `npm run bench`: runs every benchmark, each in a process of its own, and writes docs/benchmarks.md.
+// `npm run bench`: runs every benchmark, each in a process of its own, and writes docs/reference/benchmarks.md.
 // A benchmark is bench/NAME.ts: it prints one JSON object { title, rows: [{ what, ours, peer, ratio, target, ok }], notes }.
 import { spawnSync } from 'node:child_process';
 import { readdirSync, writeFileSync } from 'node:fs';
@@ -45,6 +45,6 @@ for (const name of names) {
 const machine = `${cpus().length} × ${cpus()[0].model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB, ${platform()} ${release().split('-')[0]}, Node ${process.version}`;
 const head = `# Benchmarks\n\nWritten by \`npm run bench\` on ${new Date().toISOString().slice(0, 10)}. Machine: ${machine}. Each comparison is measured in one run. Quote the ratios, not the times.\n`;
 const text = [head, ...sections].join('\n\n') + '\n';
-if (asked.length === 0) writeFileSync('docs/benchmarks.md', text);
+if (asked.length === 0) writeFileSync('docs/reference/benchmarks.md', text);
 else console.log(text);
 process.exitCode = missed > 0 ? 1 : 0;

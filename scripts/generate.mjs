@@ -9,6 +9,7 @@ import { contractFiles } from './generate/contracts.mjs';
 import { gateSchema } from './generate/gateSchema.mjs';
 import { manifestPages } from './generate/manifestPages.mjs';
 import { manifestTexts } from './generate/manifestTexts.mjs';
+import { referencePages } from './generate/reference.mjs';
 import { repairPage } from './generate/repairs.mjs';
 import { rulesData } from './generate/rules.mjs';
 import { format } from 'oxfmt';
@@ -19,9 +20,8 @@ const { ignorePatterns: _, ...options } = JSON.parse(readFileSync(join(root, '.o
 
 /**
  * A producer returns `{ file, content }[]`: whole files, by their path from the repository's root. `read(file)` gives
- * the current text, with what earlier producers made of it; undefined where there is no such file. A producer of a part
- * of a file replaces that part in the text that `read` gives (see `replacePart`). The result is formatted as
- * `npm run format` does.
+ * the current text, with what earlier producers made of it; undefined where there is no such file. The result is
+ * formatted as `npm run format` does.
  * @typedef {(read: (file: string) => string | undefined) => Generated[] | Promise<Generated[]>} Producer
  * @typedef {{ file: string, content: string }} Generated
  * @type {Producer[]}
@@ -35,6 +35,7 @@ const producers = [
   manifestTexts,
   manifestPages,
   repairPage,
+  referencePages,
 ];
 
 /** Runs producers one after the other. Resolves to the text that each file should have, by its path. */

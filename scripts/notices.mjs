@@ -16,6 +16,21 @@ export const packedFiles = () =>
  * nothing about its license.
  */
 export async function collectNotices(packed) {
+  const { folders, inside } = await foldersOf(packed);
+  const parts = [...folders].toSorted((a, b) => a.localeCompare(b, 'en')).map(noticeOf);
+  parts.push(...[...inside].toSorted((a, b) => a.localeCompare(b, 'en')).map(noticeInside));
+  parts.push(icons);
+  const head = `TensorRT Lens contains code of these ${parts.length} packages, unchanged but bundled and minified.`;
+  return [head, ...parts].join(`\n\n${'='.repeat(100)}\n\n`) + '\n';
+}
+
+/** Resolves to the manifests of the packages in the bundles whose files are among these paths. */
+export const packagesOf = async (packed) =>
+  [...(await foldersOf(packed)).folders]
+    .toSorted((a, b) => a.localeCompare(b, 'en'))
+    .map((folder) => JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')));
+
+async function foldersOf(packed) {
   const folders = new Set();
   const inside = new Set();
   const shipped = bundles().filter((options) => outputsOf(options).some((path) => packed.includes(path)));
@@ -28,11 +43,7 @@ export async function collectNotices(packed) {
       if (folder && input.endsWith('.mjs')) for (const name of packagesInside(input)) inside.add(name);
     }
   }
-  const parts = [...folders].toSorted((a, b) => a.localeCompare(b, 'en')).map(noticeOf);
-  parts.push(...[...inside].toSorted((a, b) => a.localeCompare(b, 'en')).map(noticeInside));
-  parts.push(icons);
-  const head = `TensorRT Lens contains code of these ${parts.length} packages, unchanged but bundled and minified.`;
-  return [head, ...parts].join(`\n\n${'='.repeat(100)}\n\n`) + '\n';
+  return { folders, inside };
 }
 
 /** The files that a bundle's entries become. */

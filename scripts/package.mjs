@@ -45,7 +45,21 @@ function stage(to) {
   const listed = run([VSCE, 'ls', '--no-dependencies']).trim();
   for (const path of [...listed.split(/\r?\n/), '.vscodeignore']) cpSync(path, join(to, path));
   const manifest = JSON.parse(readFileSync('package.json', 'utf8'));
-  const own = { ...manifest, scripts: undefined, devDependencies: undefined, optionalDependencies: undefined };
+  // A pre-release has a version of its own, with an odd minor number, before the stable one that follows it.
+  const version = process.argv.includes('--pre-release')
+    ? manifest.version.replace(/\.(\d+)\./, (_, minor) => `.${Number(minor) + 1}.`)
+    : manifest.version;
+  // vsce makes tags of the aliases before it looks up their texts.
+  const texts = JSON.parse(readFileSync('package.nls.json', 'utf8'));
+  for (const language of manifest.contributes.languages)
+    language.aliases = language.aliases.map((alias) => texts[alias.replaceAll('%', '')] ?? alias);
+  const developers = {
+    private: undefined,
+    scripts: undefined,
+    devDependencies: undefined,
+    optionalDependencies: undefined,
+  };
+  const own = { ...manifest, ...developers, version };
   writeFileSync(join(to, 'package.json'), `${JSON.stringify(own)}\n`);
   // What only programs read is packed without blanks.
   for (const path of listed.split(/\r?\n/).filter((one) => /^(?:schemas|syntaxes)\/.*\.json$/.test(one)))

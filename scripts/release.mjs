@@ -1,7 +1,8 @@
 // `npm run release`: everything that a release consists of, in out/release with checksums. Nothing is published.
 //   tensorrt-lens.vsix, tensorrt-lens-pre-release.vsix   the extension
-//   tensorrt_lens-VERSION-py3-none-any.whl               the command line and a Python module (packaging/pip)
-//   tensorrt-lens-VERSION.tgz                            the command line for npx (packaging/npm)
+//   trtlens-VERSION-py3-none-any.whl                     the command line and a Python module (packaging/pip)
+//   trtlens-VERSION.tgz                                  the command line for npx (packaging/npm)
+//   sbom.cdx.json                                        the packages that their bundles contain
 // `npm run release -- wheel npm` makes only these; with `--no-build`, of what is in dist.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -23,7 +24,7 @@ import { installPackages } from './install.mjs';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 installPackages();
-const { collectNotices } = await import('./notices.mjs');
+const { collectNotices, packagesOf } = await import('./notices.mjs');
 
 const artifacts = { vsix, 'pre-release': preRelease, wheel, npm };
 const builds = !process.argv.includes('--no-build');
@@ -44,6 +45,10 @@ try {
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
+writeFileSync(
+  join(out, 'sbom.cdx.json'),
+  sbomOf(await packagesOf(['dist/cli.js', 'dist/webview/report.js', 'dist/extension.cjs'])),
+);
 const sums = readdirSync(out)
   .toSorted()
   .map(
@@ -93,10 +98,10 @@ async function npm() {
   for (const path of ['packaging/npm/README.md', 'LICENSE', 'CHANGELOG.md'])
     copyFileSync(path, join(project, path.split('/').at(-1)));
   await copyCommandLine(join(project, 'dist'));
-  const { name, version, description, license, keywords, repository, bugs, homepage, bin } = manifest;
+  const { version, description, license, keywords, repository, bugs, homepage, bin } = manifest;
   const engines = { node: manifest.engines.node };
   const publishConfig = { access: 'public', provenance: true };
-  const own = { name, version, description, license, keywords, repository, bugs, homepage };
+  const own = { name: 'trtlens', version, description, license, keywords, repository, bugs, homepage };
   const text = JSON.stringify({ ...own, bin, files: ['dist', 'CHANGELOG.md'], engines, publishConfig }, null, 2);
   writeFileSync(join(project, 'package.json'), `${text}\n`);
   const program = process.platform === 'win32' ? 'npm.cmd' : 'npm';
@@ -108,9 +113,24 @@ async function copyCommandLine(to) {
   if (builds) run(process.execPath, ['esbuild.mjs', '--minify', '--clean']);
   const notices = await collectNotices(['dist/cli.js', 'dist/webview/report.js']);
   const extension =
-    /[\\/]dist[\\/](?:extension\.mjs|server\.mjs|part-\w+\.mjs|samples|webview[\\/]editor\..*|.*\.vsix|THIRD.*)$/;
+    /[\\/]dist[\\/](?:extension\.mjs|server\.mjs|part-\w+\.mjs|webview[\\/]editor\..*|.*\.vsix|THIRD.*)$/;
   cpSync(resolve('dist'), to, { recursive: true, filter: (path) => !extension.test(path) });
   writeFileSync(join(to, 'THIRD_PARTY_NOTICES.txt'), notices);
+  cpSync('schemas', join(to, 'schemas'), { recursive: true });
+}
+
+/** What the bundles contain, as CycloneDX. */
+function sbomOf(packages) {
+  const components = packages.map(({ name, version, license }) => ({
+    type: 'library',
+    name,
+    version,
+    purl: `pkg:npm/${name.replace('@', '%40')}@${version}`,
+    ...(license && { licenses: [{ expression: license }] }),
+  }));
+  const component = { type: 'application', name: 'trtlens', version: manifest.version };
+  const sbom = { bomFormat: 'CycloneDX', specVersion: '1.5', version: 1, metadata: { component }, components };
+  return `${JSON.stringify(sbom, null, 2)}\n`;
 }
 
 function run(program, args, options = {}) {

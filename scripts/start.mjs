@@ -1,7 +1,8 @@
-// `npm start [-- MODEL.onnx] [--no-serve] [--port N] [options of trtlens build]`: from a fresh clone to the first
-// picture. Plain Node, no package is needed before this has installed them.
+// `npm start`: from a fresh clone to the first picture. `npm start -- WHAT` takes anything: a model (builds it), a build
+// log, a folder with the files of a build (diagnoses and draws it), or a command line of trtlens. Plain Node, no package
+// is needed before this has installed them.
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
@@ -11,45 +12,52 @@ import { installPackages, requireNode } from './install.mjs';
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const example = join(root, 'examples', 'vit_tiny.onnx');
 const recorded = join(root, 'examples', 'recorded', 'vit_tiny');
+const cli = join(root, 'dist', 'cli.js');
 
 // npm runs this in the package's folder; paths are meant from where the person stands.
 const here = process.env.INIT_CWD ?? process.cwd();
 requireNode();
-const { model, serve, port, passed } = readArguments(process.argv.slice(2));
+const [first = ''] = process.argv.slice(2);
+const isCommand = /^[a-z][a-z-]*$/.test(first) && !existsSync(resolve(here, first));
+const { input, serve, port, passed } = readArguments(isCommand ? [] : process.argv.slice(2));
+const model = input !== undefined && /\.onnx(\.gz)?$/i.test(input) ? input : undefined;
 process.chdir(root);
 installPackages();
-run(process.execPath, [join(root, 'esbuild.mjs')], 'Building TensorRT Lens …');
+if (!isBuilt()) run(process.execPath, [join(root, 'esbuild.mjs')], 'Building TensorRT Lens …');
+if (isCommand) process.exit(trtlens(process.argv.slice(2)) ?? 1);
 
 const folder = mkdtempSync(join(tmpdir(), 'tensorrt-lens-'));
 const removeFolder = () => rmSync(folder, { recursive: true, force: true });
 process.on('exit', removeFolder);
 const report = join(folder, 'report.html');
-build();
+if (input === undefined || model !== undefined) build();
+else draw();
 // Read once: nothing else can be asked for.
-const page = readFileSync(report);
+const page = existsSync(report) ? readFileSync(report) : undefined;
 removeFolder(); // from here on a signal may end this
-if (serve) showAt(page, port);
+if (serve && page) showAt(page, port);
 
 function readArguments(args) {
-  /** @type {{ model: string | undefined, serve: boolean, port: number, passed: string[] }} */
-  const found = { model: undefined, serve: true, port: 0, passed: [] };
+  /** @type {{ input: string | undefined, serve: boolean, port: number, passed: string[] }} */
+  const found = { input: undefined, serve: true, port: 0, passed: [] };
   if (args.some((argument) => argument === '--help' || argument === '-h')) {
-    console.log('npm start [-- MODEL.onnx] [--no-serve] [--port N] [options of trtlens build]');
+    console.log(`npm start [-- MODEL.onnx [options of trtlens build] | BUILD.log | FOLDER] [--no-serve] [--port N]
+npm start -- COMMAND …   (a command of trtlens; npm start -- help lists them)`);
     process.exit(0);
   }
   args.forEach((argument, index) => {
     // Other words are values of options that trtlens knows.
-    const isModel = !argument.startsWith('-') && (index === 0 || /\.onnx(\.gz)?$/i.test(argument));
+    const isInput = !argument.startsWith('-') && (index === 0 || /\.onnx(\.gz)?$/i.test(argument));
     if (argument === '--no-serve') found.serve = false;
     else if (argument === '--port') found.port = Number(args[index + 1]);
     else if (args[index - 1] === '--port') return;
-    else if (isModel && found.model === undefined)
-      found.model = isAbsolute(argument) ? argument : resolve(here, argument);
+    else if (isInput && found.input === undefined)
+      found.input = isAbsolute(argument) ? argument : resolve(here, argument);
     else found.passed.push(argument);
   });
   if (!Number.isInteger(found.port) || found.port < 0 || found.port > 65535)
     fail('--port: expected a number up to 65535');
-  if (found.model !== undefined && !existsSync(found.model)) fail(`${found.model}: no such file`);
+  if (found.input !== undefined && !existsSync(found.input)) fail(`${found.input}: no such file`);
   return found;
 }
 
@@ -72,8 +80,49 @@ function build() {
   if (status !== 0) process.exit(status ?? 1);
 }
 
+/** Reads the files of a build, says what failed or what TensorRT fused, and draws it. */
+function draw() {
+  const isFolder = statSync(input).isDirectory();
+  if (isFolder && existsSync(join(input, 'manifest.json'))) {
+    if (trtlens(['fusion', '--build', input]) === 0) trtlens(['report', '--build', input, '-o', report, ...passed]);
+    return;
+  }
+  const names = readdirSync(isFolder ? input : dirname(input));
+  /** The only file of its kind; with several, nobody knows which is meant. */
+  const only = (flag, pattern) => {
+    const found = names.filter((name) => pattern.test(name));
+    return found.length === 1 ? [flag, join(isFolder ? input : dirname(input), found[0])] : [];
+  };
+  const onnx = only('--onnx', /\.onnx(\.gz)?$/i);
+  const log = isFolder ? only('--log', /\.log(\.gz)?$|^log[^.]*\.txt(\.gz)?$/i) : ['--log', input];
+  const others = isFolder
+    ? [...only('--layers', /layer[^/]*\.json(\.gz)?$/i), ...only('--profile', /profile[^/]*\.json$/i)]
+    : [];
+  if (log.length + others.length === 0) fail(`${input}: no build log and no layer info in this folder`);
+  const said =
+    log.length > 0 ? spawnSync(process.execPath, [cli, 'diagnose', log[1], ...onnx], { encoding: 'utf8' }) : undefined;
+  // A file of another kind is at least identified.
+  if (said && said.status !== 0 && !isFolder) process.exit(trtlens(['inspect', input]) ?? 1);
+  process.stdout.write(said?.stdout ?? '');
+  const files = [...onnx, ...log, ...others, ...passed];
+  const failed = /^error /m.test(said?.stdout ?? '');
+  if (failed || trtlens(['fusion', ...files]) === 0) trtlens(['report', ...files, '-o', report]);
+}
+
+/** Whether what the last bundling wrote is newer than every source. */
+function isBuilt() {
+  if (!existsSync(cli) || !existsSync(join(root, 'dist', 'webview', 'report.js'))) return false;
+  const built = statSync(cli).mtimeMs;
+  const sources = ['src', 'webview', 'scripts'].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true }).map((name) => join(root, folder, name)),
+  );
+  return [...sources, join(root, 'package.json'), join(root, 'esbuild.mjs')].every(
+    (path) => statSync(path).mtimeMs <= built,
+  );
+}
+
 function trtlens(args) {
-  return spawnSync(process.execPath, [join(root, 'dist', 'cli.js'), ...args], { cwd: here, stdio: 'inherit' }).status;
+  return spawnSync(process.execPath, [cli, ...args], { cwd: here, stdio: 'inherit' }).status;
 }
 
 function run(program, args, heading) {

@@ -1,6 +1,6 @@
-// package.json and docs/agents.md: the tools for agents, from the table that `trtlens mcp` serves.
+// package.json and docs/reference/agent-tools.md: the tools for agents, from the table that `trtlens mcp` serves.
 import { loadSource } from './loadSource.mjs';
-import { replacePart } from './replacePart.mjs';
+import { table } from './markdown.mjs';
 
 /** @type {import('../generate.mjs').Producer} */
 export async function agentToolsManifest(read) {
@@ -18,21 +18,24 @@ export async function agentToolsManifest(read) {
     ...(tool.builds && { when: 'isWorkspaceTrusted' }),
     inputSchema: inputSchema(tool),
   }));
-  const page = 'docs/agents.md';
   return [
     { file: 'package.json', content: `${JSON.stringify(manifest, null, 2)}\n` },
-    { file: page, content: replacePart(read(page), 'tools', table(agentTools)) },
+    {
+      file: 'docs/reference/agent-tools.md',
+      content: `# Tools for agents\n\nWhat \`trtlens mcp\` and the extension offer to [agents](../agents.md).\n\n${toolTable(agentTools)}\n`,
+    },
   ];
 }
 
-const table = (tools) =>
-  [
-    '| tool | what it answers | arguments |',
-    '| --- | --- | --- |',
-    ...Object.entries(tools).map(
-      ([name, { description, parameters }]) => `| \`${name}\` | ${description} | ${argumentsOf(parameters)} |`,
-    ),
-  ].join('\n');
+const toolTable = (tools) =>
+  table(
+    ['tool', 'what it answers', 'arguments'],
+    Object.entries(tools).map(([name, { description, parameters }]) => [
+      `\`${name}\``,
+      description,
+      argumentsOf(parameters),
+    ]),
+  );
 
 const argumentsOf = (parameters) =>
   Object.entries(parameters)

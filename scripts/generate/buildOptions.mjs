@@ -1,6 +1,7 @@
-// What is derived from the table of build options: the schema of tasks in package.json, and the tables in docs/.
+// What is derived from the table of build options: the schema of tasks in package.json, and
+// docs/reference/build-options.md.
 import { loadSource } from './loadSource.mjs';
-import { replacePart } from './replacePart.mjs';
+import { table } from './markdown.mjs';
 
 /** @type {import('../generate.mjs').Producer} */
 export async function buildOptionFiles(read) {
@@ -17,14 +18,7 @@ export async function buildOptionFiles(read) {
   };
   return [
     { file: 'package.json', content: `${JSON.stringify(manifest, null, 2)}\n` },
-    {
-      file: 'docs/command-line.md',
-      content: replacePart(read('docs/command-line.md'), 'build options', commandLineTable(optionRows, runFlags)),
-    },
-    {
-      file: 'docs/matrix.md',
-      content: replacePart(read('docs/matrix.md'), 'matrix options', matrixTable(optionRows)),
-    },
+    { file: 'docs/reference/build-options.md', content: page(optionRows, runFlags) },
   ];
 }
 
@@ -66,32 +60,25 @@ function schemaOf({ kind, description, schema, default: usual }) {
   return { ...type, description, ...(usual !== undefined && { default: usual }), ...schema };
 }
 
-function commandLineTable(rows, runFlags) {
-  const options = rows
-    .filter(([, { cli }]) => cli.length > 0)
-    .map(([name, { cli, kind, description, default: usual, except }]) => [
-      cli.map((flag) => flagText(flag, kind)).join(', '),
-      except?.includes('task') ? '' : `\`${name}\``,
-      withDefault(description, usual),
-    ]);
+function page(rows, runFlags) {
+  const options = rows.map(([name, { cli, kind, description, default: usual, except = [] }]) => [
+    cli.map((flag) => flagText(flag, kind)).join(', '),
+    except.includes('task') && except.includes('matrix') ? '' : `\`${name}\``,
+    typeof kind === 'string' ? values[kind] : kind.map((word) => `\`${word}\``).join(', '),
+    usual === undefined ? description : `${description} Default: \`${usual}\`.`,
+  ]);
   const others = Object.entries(runFlags).map(([flag, rest]) => [
     flagText({ flag, ...rest }),
     flag === 'launcher' ? '`launcher`' : '',
+    rest.value ? 'text' : values.flag,
     sentence(rest.help),
   ]);
-  return table(['option', 'in `tasks.json`', 'meaning'], [...options, ...others]);
-}
+  return `# Build options
 
-function matrixTable(rows) {
-  const options = rows.filter(([, { except }]) => !except?.includes('matrix'));
-  return table(
-    ['option', 'value', 'meaning'],
-    options.map(([name, { kind, description, default: usual }]) => [
-      `\`${name}\``,
-      typeof kind === 'string' ? values[kind] : kind.map((word) => `\`${word}\``).join(', '),
-      withDefault(description, usual),
-    ]),
-  );
+Options of \`trtlens build\`, with their names in \`tasks.json\` of VS Code and in [matrix files](../building.md#many-models-precisions-and-gpus).
+
+${table(['option', 'in tasks and matrix files', 'value there', 'meaning'], [...options, ...others])}
+`;
 }
 
 /** An example of each kind of value, as YAML has it. */
@@ -113,12 +100,4 @@ const values = {
 const flagText = ({ flag, short, value }, kind) =>
   `${short === undefined ? '' : `\`-${short}\`, `}\`--${flag}${value === undefined ? '' : ` ${Array.isArray(kind) ? kind.join('|') : value}`}\``;
 
-const withDefault = (text, usual) => (usual === undefined ? text : `${text} Default: \`${usual}\`.`);
-
 const sentence = (text) => (text.startsWith('{') ? `\`${text}\`` : `${text[0].toUpperCase()}${text.slice(1)}.`);
-
-/** A Markdown table; bars in its cells are escaped. */
-function table(head, rows) {
-  const line = (cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
-  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
-}

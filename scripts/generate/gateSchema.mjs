@@ -3,7 +3,7 @@ import { loadSource } from './loadSource.mjs';
 
 /** @type {import('../generate.mjs').Producer} */
 export async function gateSchema() {
-  const { commonKeys, gateKeys, gateRules, permissionKeys } = await loadSource('src/features/gate/gateFile.ts');
+  const { commonKeys, gateKeys, gateRules } = await loadSource('src/features/gate/gateFile.ts');
   const { units } = await loadSource('src/features/gate/internal/readLimit.ts');
   const { precisionTypes, precisionWords } = await loadSource('src/kernel/rules/overrideFile.ts');
   const common = { optional: { description: commonKeys.optional, type: 'boolean' } };
@@ -50,24 +50,6 @@ export async function gateSchema() {
         additionalProperties: false,
         minProperties: 1,
         properties: Object.fromEntries(Object.entries(gateRules).map(ruleSchema)),
-      },
-      allow: {
-        description: gateKeys.allow,
-        type: 'array',
-        items: {
-          type: 'object',
-          required: Object.keys(permissionKeys),
-          additionalProperties: false,
-          properties: {
-            rule: {
-              description: permissionKeys.rule,
-              type: 'string',
-              pattern: `^(${Object.keys(gateRules).join('|')})(\\..*)?$`,
-            },
-            until: { description: permissionKeys.until, type: 'string', pattern: '^\\d{4}-\\d\\d-\\d\\d$' },
-            why: { description: permissionKeys.why, type: 'string', pattern: '.' },
-          },
-        },
       },
     },
   };

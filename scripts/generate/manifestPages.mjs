@@ -1,19 +1,17 @@
-// docs/settings.md and docs/commands.md: what the extension contributes to VS Code, from package.json.
+// docs/reference/settings.md and commands.md: what the extension contributes to VS Code, from package.json.
+import { table } from './markdown.mjs';
 import { readManifest } from './manifestTexts.mjs';
 
 /** @type {import('../generate.mjs').Producer} */
 export function manifestPages(read) {
   const { contributes } = readManifest(read);
   return [
-    { file: 'docs/settings.md', content: settingsPage(contributes) },
-    { file: 'docs/commands.md', content: commandsPage(contributes) },
+    { file: 'docs/reference/settings.md', content: settingsPage(contributes) },
+    { file: 'docs/reference/commands.md', content: commandsPage(contributes) },
   ];
 }
 
 const note = '<!-- Generated from package.json by `npm run generate`. -->';
-const cell = (text) => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
-const table = (head, rows) =>
-  [head, head.map(() => '---'), ...rows].map((row) => `| ${row.map(cell).join(' | ')} |`).join('\n');
 
 /** Where VS Code keeps a setting, by its scope. */
 const scopes = {
@@ -31,7 +29,7 @@ function settingsPage({ configuration }) {
     const facts = [
       `type: ${[type].flat().join(' or ')}${minimum === undefined ? '' : `, at least ${minimum}`}`,
       `default: \`${JSON.stringify(standard)}\``,
-      `set in: ${scopes[scope]}`,
+      `set in: ${scopes[scope ?? 'window']}`,
     ];
     return [
       `## ${name}`,

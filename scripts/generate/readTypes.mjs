@@ -17,11 +17,13 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
  * It knows the forms that contracts use: interfaces, aliases, literals, unions, lists, records and objects inside.
  * @param {string} file from the repository's root
  * @param {string} name
+ * @param {boolean} documented every field must have a doc comment
  * @returns {ContractType[]} in the order in which they are first referred to, `name` first
  * @throws when a form or name is not known, or a field has no doc comment
  */
-export function readTypes(file, name) {
+export function readTypes(file, name, documented = true) {
   const reader = new TypeReader();
+  reader.documented = documented;
   reader.need(file, name);
   return reader.types();
 }
@@ -62,10 +64,13 @@ class TypeReader {
       const declaration = statement.type === 'ExportNamedDeclaration' ? statement.declaration : statement;
       if (declaration?.type === 'TSInterfaceDeclaration' || declaration?.type === 'TSTypeAliasDeclaration')
         module.declarations.set(declaration.id.name, { ...declaration, start: statement.start });
-      if (statement.type !== 'ImportDeclaration' || !statement.source.value.startsWith('.')) continue;
+      if (!statement.source?.value.startsWith('.')) continue;
       const from = join(dirname(file), statement.source.value).replaceAll('\\', '/');
-      for (const { local, imported } of statement.specifiers)
+      // What is imported has its own name elsewhere; what is exported from elsewhere has another one here.
+      for (const { local, imported, exported } of statement.specifiers ?? []) {
         if (imported) module.imports.set(local.name, { file: from, name: imported.name });
+        else if (exported) module.imports.set(exported.name, { file: from, name: local.name });
+      }
     }
     this.#modules.set(file, module);
     return module;
@@ -75,8 +80,8 @@ class TypeReader {
   #read(file, name, declaration) {
     const doc = this.#doc(file, declaration.start);
     if (declaration.type === 'TSInterfaceDeclaration') {
-      if (declaration.extends?.length > 0) throw new Error(`${file}: ${name} extends another type`);
-      return { name, doc, fields: this.#fields(file, name, declaration.body.body) };
+      const inherited = this.#inherited(file, declaration);
+      return { name, doc, fields: [...inherited, ...this.#fields(file, name, declaration.body.body)] };
     }
     const type = declaration.typeAnnotation;
     if (type.type === 'TSTypeLiteral') return { name, doc, fields: this.#fields(file, name, type.members) };
@@ -89,7 +94,7 @@ class TypeReader {
       if (member.type !== 'TSPropertySignature') throw new Error(`${file}: ${owner} has a ${member.type}`);
       const name = member.key.name ?? member.key.value;
       const doc = this.#doc(file, member.start);
-      if (doc === '') throw new Error(`${file}: ${owner}.${name} has no doc comment`);
+      if (doc === '' && this.documented) throw new Error(`${file}: ${owner}.${name} has no doc comment`);
       const type = member.typeAnnotation.typeAnnotation;
       const text = this.#text(file, type);
       return { name, doc, optional: member.optional, schema: this.#schema(file, type), text };
@@ -126,11 +131,17 @@ class TypeReader {
         return objectSchema(this.#inlineFields(file, type.members));
       case 'TSUnionType':
         return unionSchema(type.types.map((one) => this.#schema(file, one)));
+      case 'TSIntersectionType':
+        return objectSchema(this.#objectFields(file, type));
+      case 'TSTupleType':
+        return { type: 'array', items: type.elementTypes.map((each) => this.#schema(file, each.elementType ?? each)) };
       case 'TSTypeReference':
         return this.#reference(file, type);
       case 'TSIndexedAccessType':
         return this.#indexed(file, type);
       default:
+        // The type of a value, which only the compiler knows.
+        if (type.type === 'TSTypeQuery' && !this.documented) return {};
         throw new Error(`${file}: ${type.type} is not a form of a contract`);
     }
   }
@@ -148,18 +159,68 @@ class TypeReader {
   #reference(file, { typeName, typeArguments }) {
     const parameters = typeArguments?.params ?? [];
     if (typeName.name === 'Record') return { type: 'object', additionalProperties: this.#schema(file, parameters[1]) };
+    if (/^(?:Exclude|Extract)$/.test(typeName.name)) return this.#schema(file, parameters[0]);
+    if (!this.documented && /^(?:Readonly)?(?:Map|Set)$/.test(typeName.name)) return { type: 'object' };
     if (typeName.name === 'ReadonlyArray' || typeName.name === 'Array')
       return { type: 'array', items: this.#schema(file, parameters[0]) };
+    if (/^(?:Pick|Omit|Partial|Readonly)$/.test(typeName.name))
+      return objectSchema(this.#objectFields(file, { type: 'TSTypeReference', typeName, typeArguments }));
     return this.need(file, typeName.name);
   }
 
-  /** `FusionReport['tensorrt']` */
+  /** The fields of an object that other types are made into: those of both, or some of one. */
+  #objectFields(file, type) {
+    if (type.type === 'TSParenthesizedType') return this.#objectFields(file, type.typeAnnotation);
+    if (type.type === 'TSTypeLiteral') return this.#inlineFields(file, type.members);
+    if (type.type === 'TSIntersectionType') return type.types.flatMap((each) => this.#objectFields(file, each));
+    if (type.type === 'TSUnionType') {
+      // Which of them it is, the other fields say.
+      const each = type.types.map((part) => this.#objectFields(file, part));
+      const all = new Map();
+      for (const field of each.flat()) {
+        const before = all.get(field.name);
+        all.set(field.name, before ? { ...field, schema: unionSchema([before.schema, field.schema]) } : field);
+      }
+      const isInAll = ({ name }) => each.every((fields) => fields.some((field) => field.name === name));
+      return [...all.values()].map((field) => (isInAll(field) ? field : { ...field, optional: true }));
+    }
+    if (type.type !== 'TSTypeReference') throw new Error(`${file}: a ${type.type} has no fields`);
+    const { name } = type.typeName;
+    const [of, keys] = type.typeArguments?.params ?? [];
+    // Its names are not known.
+    if (name === 'Record') return [];
+    if (name === 'Readonly') return this.#objectFields(file, of);
+    if (name === 'Partial') return this.#objectFields(file, of).map((field) => ({ ...field, optional: true }));
+    if (name === 'Pick' || name === 'Omit') {
+      const names = (keys.type === 'TSUnionType' ? keys.types : [keys]).map(({ literal }) => literal.value);
+      return this.#objectFields(file, of).filter((field) => names.includes(field.name) === (name === 'Pick'));
+    }
+    const { file: from, declaration } = this.#resolve(file, name);
+    if (declaration.type === 'TSTypeAliasDeclaration') return this.#objectFields(from, declaration.typeAnnotation);
+    return [...this.#inherited(from, declaration), ...this.#inlineFields(from, declaration.body.body)];
+  }
+
+  #inherited(file, declaration) {
+    return (declaration.extends ?? []).flatMap(({ expression, typeArguments }) =>
+      this.#objectFields(file, { type: 'TSTypeReference', typeName: expression, typeArguments }),
+    );
+  }
+
+  #resolve(file, name) {
+    const module = this.#module(file);
+    const imported = module.imports.get(name);
+    if (imported) return this.#resolve(imported.file, imported.name);
+    const declaration = module.declarations.get(name);
+    if (!declaration) throw new Error(`${file} has no type ${name}`);
+    return { file, declaration };
+  }
+
+  /** `FusionReport['tensorrt']`, `FusionReport['layers'][number]` */
   #indexed(file, { objectType, indexType }) {
-    const name = objectType.typeName.name;
-    const from = this.#module(file).imports.get(name) ?? { file, name };
-    const members = this.#module(from.file).declarations.get(from.name).body.body;
-    const member = members.find(({ key }) => key.name === indexType.literal.value);
-    return this.#schema(from.file, member.typeAnnotation.typeAnnotation);
+    if (indexType.type === 'TSNumberKeyword') return this.#schema(file, objectType).items ?? {};
+    const name = indexType.literal.value;
+    if (objectType.type !== 'TSTypeReference') return this.#schema(file, objectType).properties[name];
+    return this.#objectFields(file, objectType).find((field) => field.name === name).schema;
   }
 
   /** A type as it is written, for the tables of the documentation. */

@@ -12,6 +12,7 @@ Needs ONNX Runtime and NumPy. A conversation (`conversation.py`); files of tenso
   compare  {"reference", "value", "tolerances": {name: number}, "atol", "rtol", "previous": path or null, "details": bool}
            answer {"outputs": [{"name", "wrong", "error", …}]}: with details all that `value_patterns.describe` says
   pick     {"path", "names", "out", "renamed"}   copies tensors, under other names where `renamed` has them
+  slice    {"path", "sizes": {name: [size or null]}, "out"}   copies tensors without what is behind a size of an axis
   shapes   {"path"}                              {name: shape} of a file
   same     {"a", "b"}                            {"equal": whether every byte is the same}
 """
@@ -103,6 +104,11 @@ class Reference:
         self.store(out, {renamed.get(name, name): stored[name] for name in names if name in stored})
         return {}
 
+    def slice(self, path, sizes, out):
+        stored = load(path)
+        self.store(out, {name: stored[name][tuple(slice(size) for size in sizes[name])] for name in sizes if name in stored})
+        return {}
+
     def shapes(self, path):
         return {name: list(value.shape) for name, value in load(path).items()}
 
@@ -136,7 +142,7 @@ def load(path):
 
 def handle(request, channel, stop):
     reference = Reference(stop)
-    does = {name: getattr(reference, name) for name in ("inputs", "open", "tensors", "run", "noise", "compare", "pick", "shapes", "same")}
+    does = {name: getattr(reference, name) for name in ("inputs", "open", "tensors", "run", "noise", "compare", "pick", "slice", "shapes", "same")}
     ort_job.converse(does, channel, stop)
     return None
 

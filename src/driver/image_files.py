@@ -1,13 +1,10 @@
 """Images as inputs of a model: decoded, resized and normalized as a declaration says. Needs NumPy."""
 
 import os
-import struct
-import zlib
 
 import numpy as np
 
 KEYS = {"images", "input", "size", "layout", "channels", "scale", "mean", "std"}
-CHANNELS_OF_COLOR_TYPE = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
 
 
 def read_images(path, declaration, unfit):
@@ -92,80 +89,12 @@ def resize(pixels, height, width):
 def decode(path, unfit):
     """Height x width x channels, 0 to 255, as float64."""
     try:
-        with open(path, "rb") as file:
-            data = file.read()
-    except OSError as error:
-        raise unfit(f"{path}: {error.strerror}") from None
-    if data[:8] == b"\x89PNG\r\n\x1a\n":
-        try:
-            return decode_png(data)
-        except (ValueError, IndexError, KeyError, struct.error, zlib.error) as error:
-            raise unfit(f"{path}: this PNG cannot be read: {error}") from None
-    try:
         from PIL import Image
     except ImportError:
-        advice = "Convert it to PNG, or install Pillow"
-        raise unfit(f"{path}: only PNG can be read without the package Pillow. {advice}") from None
+        raise unfit(f"{path}: images need the Python package Pillow. Install it, or store the samples as .npz") from None
     try:
         with Image.open(path) as image:
-            return np.asarray(image.convert("RGB"), np.float64)
+            gray = image.mode in ("1", "L", "LA", "I;16")
+            return np.atleast_3d(np.asarray(image.convert("L" if gray else "RGB"), np.float64))
     except (OSError, ValueError) as error:
-        raise unfit(f"{path}: cannot be read as an image: {error}") from None
-
-
-def decode_png(data):
-    """PNG with 8 bits a channel, not interlaced: what most programs write."""
-    at, parts, palette = 8, [], None
-    while at < len(data):
-        length, kind = struct.unpack_from(">I4s", data, at)
-        body = data[at + 8 : at + 8 + length]
-        if kind == b"IHDR":
-            width, height, depth, color, _, _, interlace = struct.unpack(">IIBBBBB", body)
-        elif kind == b"PLTE":
-            palette = np.frombuffer(body, np.uint8).reshape(-1, 3)
-        elif kind == b"IDAT":
-            parts.append(body)
-        at += 12 + length
-    if depth != 8 or interlace:
-        raise ValueError("it is interlaced or does not have 8 bits a channel; save it as an ordinary PNG")
-    if not 0 < width * height <= 1 << 28:
-        raise ValueError("its size is not possible")
-    channels = CHANNELS_OF_COLOR_TYPE[color]
-    stride = width * channels
-    expected = height * (stride + 1)
-    raw = zlib.decompressobj().decompress(b"".join(parts), expected)
-    if len(raw) != expected:
-        raise ValueError("it ends before its last row")
-    rows = np.frombuffer(raw, np.uint8).reshape(height, stride + 1)
-    image = np.zeros((height, stride), np.uint8)
-    above = np.zeros(stride, np.int64)
-    for row in range(height):
-        above = unfiltered(int(rows[row, 0]), rows[row, 1:].astype(np.int64), above, channels)
-        image[row] = above
-    if palette is not None and color == 3:
-        return palette[image].astype(np.float64)
-    return image.reshape(height, width, channels).astype(np.float64)
-
-
-def unfiltered(kind, line, above, step):
-    """A row of a PNG before it was filtered: 0 none, 1 left, 2 above, 3 their mean, 4 Paeth."""
-    if kind == 0:
-        return line
-    if kind == 2:
-        return (line + above) & 255
-    if kind == 1:
-        return np.cumsum(line.reshape(-1, step), axis=0).reshape(-1) & 255
-    if kind not in (3, 4):
-        raise ValueError(f"its filter {kind} does not exist")
-    out = line.tolist()
-    up = above.tolist()
-    for i, value in enumerate(out):
-        left = out[i - step] if i >= step else 0
-        corner = up[i - step] if i >= step else 0
-        out[i] = (value + ((left + up[i]) // 2 if kind == 3 else paeth(left, up[i], corner))) & 255
-    return np.array(out, np.int64)
-
-
-def paeth(left, up, corner):
-    guess = left + up - corner
-    return min((abs(guess - left), 0, left), (abs(guess - up), 1, up), (abs(guess - corner), 2, corner))[2]
+        raise unfit(f"{path}: cannot be read as an image: {getattr(error, 'strerror', None) or error}") from None

@@ -80,7 +80,8 @@ def value_of(declared, shape, kind, generator, texts):
         return known[generator.integers(0, len(known), shape)]
     dtype = np.dtype(tensor_files.dtype_of(declared))
     if dtype.kind == "b":
-        return np.zeros(shape, bool) if kind == "zeros" else generator.random(shape) < 0.5
+        # Of rank 0, a comparison gives no array, which ONNX Runtime does not take.
+        return np.zeros(shape, bool) if kind == "zeros" else np.asarray(generator.random(shape) < 0.5)
     if dtype.kind in "iu":
         return integers(name, shape, kind, dtype, (low, high), generator)
     value = generator.standard_normal(shape)
@@ -112,8 +113,8 @@ def integers(name, shape, kind, dtype, bounds, generator):
     if kind == "zeros":
         return np.full(shape, low, dtype)
     if kind == "extreme":
-        return generator.choice(np.array([low, high - 1]), shape).astype(dtype)
-    return generator.integers(low, high, shape).astype(dtype)
+        return np.asarray(generator.choice(np.array([low, high - 1]), shape), dtype)
+    return np.asarray(generator.integers(low, high, shape), dtype)
 
 
 def nudged(value, generator):

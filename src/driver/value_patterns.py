@@ -54,7 +54,7 @@ def describe(name, reference, value, others=None, previous=None):
     previous: what the same output was for the input before.
     """
     answer = {"name": name, "shape": list(reference.shape), "error": error_of(reference, value), "max": None, "mean": None,
-              "median": None, "p99": None, "where": None, "pattern": None, "rows": []}  # fmt: skip
+              "median": None, "p99": None, "where": None, "pattern": None, "rows": [], "histogram": []}  # fmt: skip
     if reference.shape != value.shape:
         answer["shapes"] = [list(reference.shape), list(value.shape)]
         return answer
@@ -74,7 +74,26 @@ def describe(name, reference, value, others=None, previous=None):
         {"at": [int(i) for i in np.unravel_index(int(at), a.shape)], "reference": number(a.ravel()[at]), "value": number(b.ravel()[at])}
         for at in worst
     ]
+    answer["histogram"] = histogram(a[np.isfinite(a)], b[np.isfinite(b)])
     return answer
+
+
+#: Ranges of a histogram.
+RANGES = 12
+
+
+def histogram(a, b):
+    """[{from, to, reference, value}]: how many values of each are in a range, over the range of both; []: no range."""
+    both = [array for array in (a, b) if array.size]
+    low, high = (min(array.min() for array in both), max(array.max() for array in both)) if both else (0, 0)
+    if not low < high or not np.isfinite(high - low):
+        return []
+    edges = np.linspace(low, high, RANGES + 1)
+    counts = [np.histogram(array, edges)[0] for array in (a, b)]
+    return [
+        {"from": float(start), "to": float(end), "reference": int(one), "value": int(other)}
+        for start, end, one, other in zip(edges, edges[1:], *counts)
+    ]
 
 
 def number(value):

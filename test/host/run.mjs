@@ -47,7 +47,7 @@ console.log(`${passed} passed, ${failed} failed`);
 process.exitCode = failed === 0 && passed > 0 ? 0 : 1;
 
 async function runHost() {
-  const installed = readdirSync(extensions).find((name) => name.startsWith('tensorrt-lens.'));
+  const installed = readdirSync(extensions).find((name) => name.startsWith('trtlens.'));
   await bundleTests('out/host/tests');
   // The packages are there before the first test: nobody is there to agree to their download.
   const kept = keptPackages();

@@ -76,7 +76,7 @@ describe.each(Object.entries(faults))('%s', (fault, truth) => {
 });
 
 test.each(['clip_hides_overflow', 'cumsum_phase', 'softplus_exp'])(
-  '%s: with what AutoCast keeps in FP32 the error is the one in docs/benchmarks.md',
+  '%s: with what AutoCast keeps in FP32 the error is the one in docs/reference/benchmarks.md',
   async (fault) => {
     const { models } = JSON.parse(readFileSync(fixturePath('autocast/results.json'), 'utf8')) as {
       models: Record<string, { fp32: string[]; error: number | null }>;

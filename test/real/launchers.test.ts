@@ -251,8 +251,8 @@ describe('containers and clusters: stand-ins for their programs, which keep to t
 
 /** Every launcher of the documentation. */
 function documented(): { name: string; launcher: unknown }[] {
-  const text = readFileSync(join(import.meta.dirname, '../../docs/launchers.md'), 'utf8');
-  return [...text.matchAll(/^### (.+)$[^]*?^```yaml\n([^]*?)^```$/gm)].map(([, name, yaml]) => ({
+  const text = readFileSync(join(import.meta.dirname, '../../docs/building.md'), 'utf8');
+  return [...text.matchAll(/^```yaml\n# (\S+)\n(command:[^]*?)^```$/gm)].map(([, name, yaml]) => ({
     name: name!,
     launcher: parse(yaml!) as unknown,
   }));

@@ -26,7 +26,6 @@ async function sweepOf(name: string, more: Partial<SweepRequest> = {}): Promise<
     maxSeconds: 200,
     modelLine: './model.onnx',
     precisions: ['fp32', 'fp16', 'bf16', 'int8'],
-    calibration: [],
     measured: new Map(),
     runtime: await runtimeForTests(),
     script: fileURLToPath(new URL('../../src/driver/simulate.py', import.meta.url)),
@@ -47,7 +46,7 @@ test('FP32, FP16, BF16 in one table, with what an H200 gave; INT8 says what it n
   expect(fp16!.fix!.nodes).toBe(4);
   expect(fp16!.culprits).toContain('/source/CumSum');
   expect(bf16!.fix!.rules).toContain('base bf16');
-  expect([int8!.predicted, int8!.reason]).toEqual([null, expect.stringMatching(/not run: .*--calibration/)]);
+  expect([int8!.predicted, int8!.reason]).toEqual([null, expect.stringMatching(/not run: .*--int8/)]);
   expect(
     renderText(sweepDocument(sweep, 'm'))
       .split('\n')
@@ -137,31 +136,9 @@ test('--build without a GPU: the first run says why, and no other engine is buil
   expect(readFileSync(join(temporary, 'alone'), 'utf8')).toBe('x');
 });
 
-test('INT8 from calibration data, where the environment has onnx; without it, the reason', async () => {
-  const request = {
-    precisions: ['int8'] as const,
-    calibration: [fault('gelu_tanh_cube_harmless', 'inputs.npz')],
-    tolerance: 0.05,
-    maxRuns: 80,
-  };
-  const { runtime } = await pythonForTests();
-  const [made] = (await sweepOf('gelu_tanh_cube_harmless', { ...request, runtime })).rungs;
-  expect(made!.reason).toBeNull();
-  expect(made!.lowNodes).toBeGreaterThan(10);
-  const error = worstError(made!.predicted!)!;
-  expect([error > 1e-4, error < 1]).toEqual([true, true]);
-  // What repairs it is on the same scale: against the FP32 model, whose weights the Q/DQ model still has.
-  expect(made!.fix!.nodes).toBeGreaterThan(0);
-  expect(made!.fix!.error).toBeLessThanOrEqual(0.05);
-  expect(made!.fix!.error).toBeLessThan(error);
-  expect(made!.fix!.rules).toContain('leave them out when you quantize the model');
-  const [missing] = (await sweepOf('gelu_tanh_cube_harmless', request)).rungs;
-  expect([missing!.predicted, missing!.reason]).toEqual([null, expect.stringContaining('package onnx')]);
-});
-
 test('a Q/DQ model: the nodes that read quantized data, judged against the same model without Q and DQ', async () => {
   const { runtime } = await pythonForTests();
-  const script = fileURLToPath(new URL('../../src/driver/quantize.py', import.meta.url));
+  const script = fileURLToPath(new URL('../support/quantize.py', import.meta.url));
   const [model, inputs] = [fault('softmax_no_max', 'model.onnx'), fault('softmax_no_max', 'inputs.npz')];
   const out = join(temporary, 'qdq.onnx');
   const declared = [{ name: 'x', type: 'float', shape: [1, 16, 32], random: { shape: [], values: 'normal' } }];

@@ -4,8 +4,6 @@ import { expect, it } from 'vitest';
 // @ts-expect-error -- the script is plain JavaScript
 import * as script from '../../scripts/generate.mjs';
 // @ts-expect-error -- as above
-import * as parts from '../../scripts/generate/replacePart.mjs';
-// @ts-expect-error -- as above
 import * as sources from '../../scripts/generate/loadSource.mjs';
 // @ts-expect-error -- as above
 import * as texts from '../../scripts/generate/manifestTexts.mjs';
@@ -17,7 +15,6 @@ const generate = script.generate as (
   folder?: string,
 ) => Promise<{ files: Map<string, string>; stale: string[] }>;
 const manifestTexts = texts.manifestTexts as Producer;
-const replacePart = parts.replacePart as (text: string, name: string, part: string) => string;
 
 const folder = temporaryFolder();
 
@@ -35,14 +32,12 @@ it('a file that is missing or differs is stale, one that is equal after formatti
 });
 
 it('a producer extends what an earlier one made of the same file, and keeps the rest of it', async () => {
-  const text = '# T\n\n<!-- generated: a -->\n\nold\n\n<!-- end of generated: a -->\n\nrest\n';
-  writeFileSync(join(folder, 'doc.md'), text);
-  const first: Producer = (read) => [{ file: 'doc.md', content: replacePart(read('doc.md')!, 'a', 'new') }];
+  writeFileSync(join(folder, 'doc.md'), 'old\n');
+  const first: Producer = (read) => [{ file: 'doc.md', content: `${read('doc.md')}new\n` }];
   const second: Producer = (read) => [{ file: 'doc.md', content: `${read('doc.md')}more\n` }];
   const { files } = await generate([first, second], folder);
-  expect(files.get('doc.md')).toBe(`${text.replace('old', 'new')}more\n`);
-  expect(readFileSync(join(folder, 'doc.md'), 'utf8')).toBe(text);
-  expect(() => replacePart('no such part', 'a', 'new')).toThrow('generated: a');
+  expect(files.get('doc.md')).toBe('old\nnew\nmore\n');
+  expect(readFileSync(join(folder, 'doc.md'), 'utf8')).toBe('old\n');
 });
 
 it('a TypeScript module of the sources is loaded with what it imports', async () => {

@@ -1,6 +1,6 @@
 """Random networks for `trtlens bisect`: chains of blocks, each with the structure that one of the planted faults needs.
 
-Usage: bisect_models.py FOLDER COUNT SEED; writes FOLDER/N.onnx. Needs onnx and NumPy. Where a block stands, whether it
+Usage: bisect_models.py FOLDER COUNT SEED; writes FOLDER/N.onnx, and FOLDER/dynamic.onnx, which is the first with any batch. Needs onnx and NumPy. Where a block stands, whether it
 is there twice, and what is around it, is drawn.
 """
 
@@ -83,7 +83,7 @@ class Builder:
 BLOCKS = ("attention", "view", "turned", "sums", "softmax", "gate", "pair")
 
 
-def network(seed):
+def network(seed, batch=BATCH):
     random = np.random.default_rng(seed)
     build = Builder(random)
     x = "x"
@@ -96,7 +96,7 @@ def network(seed):
     # A second output in the middle of the network.
     if random.random() < 0.3:
         outputs.append(build.node("Abs", build.nodes[len(build.nodes) // 2].output[0]))
-    shape = [BATCH, TOKENS, WIDTH]
+    shape = [batch, TOKENS, WIDTH]
     graph = helper.make_graph(
         build.nodes,
         "random",
@@ -111,6 +111,8 @@ def network(seed):
 
 if __name__ == "__main__":
     folder, count, seed = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+    with open(os.path.join(folder, "dynamic.onnx"), "wb") as file:
+        file.write(network(seed * 1000, "batch").SerializeToString())
     for number in range(count):
         with open(os.path.join(folder, "%d.onnx" % number), "wb") as file:
             file.write(network(seed * 1000 + number).SerializeToString())

@@ -6,6 +6,8 @@ import { build } from 'esbuild';
 import type { TestProject } from 'vitest/node';
 // @ts-expect-error -- the build script is plain JavaScript
 import { cliBundle } from '../../esbuild.mjs';
+// @ts-expect-error -- the script is plain JavaScript
+import { writeSamples } from '../../scripts/samples.mjs';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -25,6 +27,7 @@ export async function setup({ provide }: TestProject): Promise<() => void> {
   await build({ ...cliBundle(folder), absWorkingDir: root, logLevel: 'error' });
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
   cpSync(join(root, 'src/driver'), join(folder, 'driver'), { recursive: true });
+  await (writeSamples as (to: string) => Promise<void>)(join(folder, 'samples'));
   provide('cli', folder);
   return () => rmSync(folder, { recursive: true, force: true });
 }

@@ -170,7 +170,7 @@ def hidden_by_marks(net, marked):
 
 def whole_only(net, marked):
     """Only a network with a Sigmoid and a Softplus, wherever they are, has a wrong Softplus: every cut dissolves it."""
-    kinds = [node.op_type for node in net.graph.node]
+    kinds = [node.op_type for node in net.graph.node if node.op_type != "Identity"]
     if "Sigmoid" not in kinds or len(kinds) < 12:
         return False
     for node in net.graph.node:

@@ -132,6 +132,16 @@ export async function oldestRuntimeForTests(): Promise<string> {
   return join(folder, 'site');
 }
 
+/** An interpreter with Pillow and NumPy, installed once. */
+export async function pillowForTests(): Promise<{ python: string; environment: Record<string, string> }> {
+  const python = await interpreter();
+  const folder = join(cacheFolder(), `test-pillow-12.0.0-${python.tag}-${python.platform}`);
+  await withFolderLock(folder, async () => {
+    if (!existsSync(join(folder, '.complete'))) await install(python, folder, ['pillow==12.0.0', 'numpy==2.3.4']);
+  });
+  return { python: python.program, environment: { PYTHONPATH: join(folder, 'site') } };
+}
+
 /** Triton's messages, and what parses them. */
 const tritonPackages = ['tritonclient==2.73.0', 'protobuf==7.36.2'];
 

@@ -187,8 +187,6 @@ add("sequence", ["unroll-sequences"],
 add("split_sequence", ["split-sequences"],
     [*after("SplitToSequence", inputs=["h", "n"], outputs=["seq"], axis=1), N("SequenceAt", ["seq", "one"], ["y"], name="at")],
     [X], [value("y", [4, 8])], [constant("n", 8, np.int64), constant("one", 1, np.int64)])
-add("compress", ["gather-compress"], after("Compress", inputs=["h", "c"], outputs=["y"], axis=0), [X], [value("y", [2, 16])],
-    [constant("c", [True, False, True, False])])
 add("nonzero_count", ["count-nonzero"],
     [*after("NonZero", outputs=["nz"]), N("Shape", ["nz"], ["sh"], name="sh"), N("Cast", ["sh"], ["y"], name="c", to=1)],
     [X], [value("y", [2])])
@@ -219,19 +217,6 @@ add("folded_window", ["fold-constants"],
     [value("x", [2, 9])], [value("y", [2, 8])],
     [constant("nb", 8, np.int64), constant("dl", 16, np.int64), constant("sr", 8000, np.int64), constant("lo", 0, np.float32),
      constant("hi", 4000, np.float32)])
-for label, size, count, pool in (
-    ("padded", [7, 9], [4, 5], {"kernel_shape": [3, 3], "strides": [2, 2], "pads": [1, 1, 1, 1]}),
-    ("dilated", [6, 6], [4, 4], {"kernel_shape": [2, 2], "dilations": [2, 2]}),
-    ("rows", [9], [4], {"kernel_shape": [3], "strides": [2]}),
-    ("same", [5, 5], [5, 5], {"kernel_shape": [3, 2], "auto_pad": "SAME_UPPER"}),
-):
-    add("max_places_" + label, ["pool-taps"], [N("MaxPool", ["x"], ["y", "i"], name="pool", **pool)], [value("x", [2, 3, *size])],
-        [value("y", [2, 3, *count]), value("i", [2, 3, *count], T.INT64)], shown=None, allow=["rounding"])
-add("sorted", ["top-in-parts"],
-    [N("Shape", ["x"], ["sh"], name="sh"), N("Gather", ["sh", "one"], ["k"], name="g"), N("TopK", ["x", "k"], ["y", "i"], name="top", axis=1, largest=0)],
-    [value("x", [2, 8000, 2])], [value("y", [2, 8000, 2]), value("i", [2, 8000, 2], T.INT64)], [constant("one", [1], np.int64)])
-add("scatter_turns", ["scatter-in-turns"], [N("ScatterElements", ["x", "i", "u"], ["y"], name="scatter", axis=1)],
-    [value("x", [2, 3]), value("u", [2, 7])], [value("y", [2, 3])], [integers("i", 0, 3, np.int64, 2, 7)])
 add("max_pool", ["remove-unused-outputs"], after("MaxPool", outputs=["y", "unused"], kernel_shape=[2, 2]),
     [value("x", [1, 2, 4, 4])], [value("y", [1, 2, 3, 3])])
 add("dead", ["remove-dead-nodes"], [*after("Unique", outputs=["u"]), N("Neg", ["h"], ["y"], name="neg")], [X], [Y])
@@ -248,17 +233,10 @@ add("byte_argmax", ["narrow-integers", "inner-uint8"],
 add("unused_text", ["remove-unused-inputs"], head + [N("Neg", ["h"], ["y"], name="neg")], [X, value("text", [1], T.STRING)], [Y],
     allow=["signature"])
 
-add("rotary", ["rotary-embedding"], [N("RotaryEmbedding", ["x", "pos", "co", "si"], ["y"], name="rotary", **ms)],
-    [value("x", [1, 4, 16]), value("pos", [1, 4], T.INT64)], [value("y", [1, 4, 16])], [weight("co", 8, 4), weight("si", 8, 4)],
-    domains=MS, shown=None, allow=["rounding"])
 add("multi_head", ["contrib-attention"],
     [N("MultiHeadAttention", ["x", "k", "v", "b", "mask"], ["y"], name="attention", num_heads=4, **ms)],
     [X3, value("k", [2, 8, 16]), value("v", [2, 8, 16]), value("mask", [2, 8], T.INT32)], [Y3], [weight("b", 48)], domains=MS,
     shown=None, allow=["rounding"])
-add("dynamic_fused", ["split-integer-products", "dynamic-quantization-exact"],
-    [N("DynamicQuantizeMatMul", ["x", "w", "bs", "bz", "bias"], ["y"], name="product", **ms)], [X], [value("y", [4, 8])],
-    [integers("w", 0, 255, np.uint8, 16, 8), constant("bs", 0.02, np.float32), constant("bz", 120, np.uint8), weight("bias", 8)],
-    domains=MS, shown=None, allow=["rounding"])
 body = h.make_function("my", "Pass", ["a"], ["b"],
                        [N("Optional", ["a"], ["o"], name="some"), N("OptionalGetElement", ["o"], ["b"], name="get")],
                        [h.make_opsetid("", 17)])
@@ -280,31 +258,10 @@ add("det", ["expand-determinant"], [N("Det", ["x"], ["y"], name="det")], [value(
     shown="rounding", allow=["rounding"])
 add("det_large", ["expand-determinant"], [N("Det", ["x"], ["y"], name="det")], [value("x", [2, 7, 7])], [value("y", [2])],
     shown="rounding", allow=["rounding"])
-for points, length in ((5, 8), (4, 7)):
-    add(f"dft_to_real_{length}", ["fourier-matrix"], [N("DFT", ["x", "n", "a"], ["y"], name="dft", inverse=1, onesided=1)],
-        [value("x", [points, 3, 2])], [value("y", [length, 3, 1])], [constant("n", length, np.int64), constant("a", 0, np.int64)],
-        opset=20, shown=None, allow=["rounding"])
-add("dft", ["fourier-matrix"], [N("DFT", ["x", "", "a"], ["y"], name="dft", onesided=1)], [value("x", [2, 20, 1])],
-    [value("y", [2, 11, 2])], [constant("a", 1, np.int64)], opset=20, shown=None, allow=["rounding"])
-add("dft_inverse", ["fourier-matrix"], [N("DFT", ["x", "", "a"], ["y"], name="dft", inverse=1)], [value("x", [12, 3, 2])],
-    [value("y", [12, 3, 2])], [constant("a", 0, np.int64)], opset=20, shown=None, allow=["rounding"])
-add("antialias", ["antialias-matrix"], [N("Resize", ["x", "", "sc"], ["y"], name="resize", mode="linear", antialias=1)],
-    [value("x", [1, 2, 9, 8])], [value("y", [1, 2, 3, 4])], [constant("sc", [1, 1, 1 / 3, 0.5], np.float32)], opset=18, shown=None,
-    allow=["rounding"])
-add("antialias_cubic", ["antialias-matrix"], [N("Resize", ["x", "", "", "to"], ["y"], name="resize", mode="cubic", antialias=1, cubic_coeff_a=-0.5)],
-    [value("x", [1, 2, 9, 8])], [value("y", [1, 2, 4, 11])], [constant("to", [1, 2, 4, 11], np.int64)], opset=18, shown=None,
-    allow=["rounding"])
 for rounded in ["floor", "round_prefer_floor"]:
     add("half_pixel_" + rounded, ["half-pixel-nearest"], [N("Resize", ["x", "", "", "to"], ["y"], name="resize", mode="nearest",
         nearest_mode=rounded, coordinate_transformation_mode="tf_half_pixel_for_nn")], [value("x", [1, 2, 9, 8])],
         [value("y", [1, 2, 14, 5])], [constant("to", [1, 2, 14, 5], np.int64)])
-add("affine_grid", ["affine-grid"], [N("AffineGrid", ["t", "s"], ["y"], name="grid")], [value("t", [2, 2, 3])],
-    [value("y", [2, 4, 5, 2])], [constant("s", [2, 1, 4, 5], np.int64)], opset=20, shown=None, allow=["rounding"])
-add("crop_pad", ["center-crop-pad"], after("CenterCropPad", inputs=["h", "s"], outputs=["y"]), [X], [value("y", [3, 19])],
-    [constant("s", [3, 19], np.int64)], opset=18)
-add("col2im", ["columns-to-image"], [N("Col2Im", ["x", "s", "b"], ["y"], name="fold", strides=[1, 2], pads=[1, 0, 1, 0])],
-    [value("x", [1, 8, 10])], [value("y", [1, 2, 4, 5])],
-    [constant("s", [4, 5], np.int64), constant("b", [2, 2], np.int64)], opset=18, shown=None, allow=["rounding"])
 add("bit_shift", ["shift-bits", "inner-uint8"],
     [N("Cast", ["x"], ["a"], name="c", to=2), N("BitShift", ["a", "k"], ["b"], name="shift", direction="LEFT"),
      N("Cast", ["b"], ["y"], name="c2", to=1)], [value("x", [4], T.INT32)], [value("y", [4])], [constant("k", [0, 1, 3, 7], np.uint8)])
@@ -312,14 +269,6 @@ add("bit_shift", ["shift-bits", "inner-uint8"],
 # ai.onnx.ml
 add("scaler", ["ml-lookup"], [N("Scaler", ["x"], ["t"], name="scaler", offset=[0.5] * 16, scale=[2.0] * 16, **ml), relu], [X], [Y],
     domains=ML)
-add("features", ["ml-lookup", "ml-lookup", "pairwise-distance"],
-    [N("OneHotEncoder", ["kind"], ["hot"], name="hot", cats_int64s=[0, 2, 5], zeros=1, **ml), N("Flatten", ["hot"], ["flat"], name="flat"),
-     N("LabelEncoder", ["kind"], ["level"], name="level", keys_tensor=constant("k", [0, 2], np.int64),
-       values_tensor=constant("v", [0.5, 0.25], np.float32), default_tensor=constant("d", [9], np.float32), **ml),
-     N("FeatureVectorizer", ["flat", "level", "x"], ["all"], name="all", inputdimensions=[3, 1, 16], **ml),
-     N("CDist", ["all", "r"], ["y"], name="apart", metric="euclidean", **ms)],
-    [value("kind", [4, 1], T.INT64), X], [value("y", [4, 5])], [weight("r", 5, 20)], domains=[("ai.onnx.ml", 4), *MS], shown=None,
-    allow=["rounding"])
 add("linear", ["ml-linear"],
     [N("LinearClassifier", ["x"], ["label", "y"], name="svc", coefficients=rng.standard_normal(48).tolist(), intercepts=[0.1, 0.2, 0.3],
        classlabels_ints=[3, 5, 9], post_transform="SOFTMAX", **ml)], [X], [value("label", [4], T.INT64), value("y", [4, 3])],
@@ -346,7 +295,7 @@ add("names_as_labels", ["ml-lookup", "ml-zipmap", "index-labels", "ml-linear"],
 add("binarizer", ["ml-lookup"], [N("Binarizer", ["x"], ["y"], name="binarizer", threshold=0.5, **ml)], [X], [Y], domains=ML)
 add("svm", ["ml-linear"],
     [N("SVMRegressor", ["x"], ["y"], name="svm", kernel_type="RBF", coefficients=[0.5, -1.0, 0.25], rho=[0.1], n_supports=3,
-       kernel_params=[0.05, 0.0, 3.0], support_vectors=rng.standard_normal(48).tolist(), **ml)], [X], [value("y", [4, 1])],
+       kernel_params=[0.05, 0.0, 3.0], support_vectors=np.linspace(-2, 2, 48).tolist(), **ml)], [X], [value("y", [4, 1])],
     domains=ML, shown=None, allow=["rounding"])
 add("passed_text", ["drop-string-outputs", "remove-unused-inputs"],
     [N("Identity", ["text"], ["same"], name="pass"), N("Relu", ["x"], ["y"], name="relu")],
@@ -401,31 +350,11 @@ add("qlinear_activations", ["qlinear-pairs", "quantize-in-float"],
      constant("zero", 0, np.uint8)], domains=MS, shown=None, allow=["rounding"])
 
 # Training, losses and statistics
-add("layer_norm_mean", ["normalization-outputs"],
-    [N("LayerNormalization", ["x", "g"], ["y", "m", "d"], name="norm", axis=-1)], [X], [Y, value("m", [4, 1]), value("d", [4, 1])],
-    [weight("g", 16)], shown=None, allow=["rounding"])
-add("running_mean", ["normalization-outputs"],
-    [N("BatchNormalization", ["x", "g", "b", "m", "v"], ["y", "rm", "rv"], name="norm", training_mode=1, momentum=0.8)],
-    [value("x", [2, 3, 4])], [value("y", [2, 3, 4]), value("rm", [3]), value("rv", [3])],
-    [constant(name, [0.5, 1, 2], np.float32) for name in "gbmv"], shown=None, allow=["rounding"])
-add("loss", ["cross-entropy"],
-    [N("SoftmaxCrossEntropyLoss", ["x", "label", "w"], ["y", "logs"], name="loss", ignore_index=1)],
-    [value("x", [2, 3, 4]), value("label", [2, 4], T.INT64)], [value("y", []), value("logs", [2, 3, 4])],
-    [constant("w", [0.5, 1, 2], np.float32)], shown=None, allow=["rounding"])
 pooled = [value("x", [1, 2, 9, 9])], [value("y", None)]
-add("max_dilated", ["pool-taps"], [N("MaxPool", ["x"], ["y"], name="p", kernel_shape=[3, 2], dilations=[2, 1], pads=[1, 0, 1, 0],
-                                     strides=[2, 1])], *pooled, shown=None, allow=["rounding"])
-add("mean_dilated", ["pool-taps"], [N("AveragePool", ["x"], ["y"], name="p", kernel_shape=[3, 3], dilations=[2, 2], ceil_mode=1,
-                                      pads=[1, 1, 1, 1], strides=[2, 2])], *pooled, shown=None, allow=["rounding"], opset=19)
-add("norm_3", ["pool-taps"], [N("LpPool", ["x"], ["y"], name="p", kernel_shape=[2, 2], p=3, auto_pad="SAME_LOWER")], *pooled,
-    shown=None, allow=["rounding"])
 
 # Integers
 i4 = value("x", [4, 16], T.INT32), value("k", [16], T.INT32), value("y", [4, 16], T.INT32)
-for operator in ("And", "Or", "Xor"):
-    add("bitwise_" + operator.lower(), ["bit-planes"], [N("Bitwise" + operator, ["x", "k"], ["y"], name="bits")], i4[:2], i4[2:], opset=18)
 u4, v4 = value("x", [4, 16], T.UINT8), value("y", [4, 16], T.UINT8)
-add("bitwise_not", ["bit-planes"], [N("BitwiseNot", ["x"], ["y"], name="bits")], [u4], [v4], opset=18)
 add("uint8_sum", ["narrow-integers"], [N("Sub", ["x", "k"], ["y"], name="sub")], [u4], [v4], [integers("k", 0, 255, np.uint8, 16)])
 add("uint8_image", ["dequantize-in-float"], [N("DequantizeLinear", ["x", "s", "z"], ["y"], name="d")], [u4], [Y],
     [scale, constant("z", 114, np.uint8)])
@@ -445,10 +374,6 @@ add("split_quantized", ["quantize-in-float"],
      N("Mul", ["a", "b"], ["y"], name="mul")], [X], [value("y", [4, 8])], [scale, constant("z", 77, np.uint8)])
 
 # Old converters
-add("broadcast_6", ["raise-opset"],
-    [N("Add", ["x", "b"], ["a"], name="add", broadcast=1, axis=1), N("PRelu", ["a", "b"], ["p"], name="prelu"),
-     N("Mul", ["p", "s"], ["y"], name="mul", broadcast=1)], [value("x", [2, 3, 4])], [value("y", [2, 3, 4])],
-    [constant("b", [0.5, 1, 2], np.float32), scale], opset=6, ir=3, shown="other", allow=["unproved"])
 add("table_of_names", ["ml-lookup", "index-labels"],
     [N("ArgMax", ["x"], ["i"], name="best", axis=1, keepdims=0), N("ArrayFeatureExtractor", ["names", "i"], ["n"], name="pick", **ml),
      N("Reshape", ["n", "flat"], ["label"], name="flat"), N("Relu", ["x"], ["y"], name="relu")], [X], [Y, value("label", [4], T.STRING)],

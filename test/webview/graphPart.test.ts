@@ -3,7 +3,7 @@ import { graphKeys, keyText } from '../../src/kernel/protocol/graphActions.ts';
 import type { GraphMenuContext } from '../../src/kernel/protocol/graphMenu.ts';
 import type { OpenPage } from './support/browserPage.ts';
 import { captureData, modelData } from './support/captureData.ts';
-import { boxOf, middleBetween, openGraphPage, selectionsOf } from './support/graphPage.ts';
+import { boxOf, openGraphPage, selectionsOf } from './support/graphPage.ts';
 import { useViews } from './support/useViews.ts';
 
 const views = useViews();
@@ -256,8 +256,9 @@ describe('menus and keys', () => {
     const [reshape, transpose] = ['Reshape', 'Transpose'].map(
       (op) => `node:${shown.graph!.nodes.find(({ name }) => name === `/patch_embed/${op}`)!.id}`,
     );
-    const edge = await middleBetween(view, reshape!, transpose!);
-    await view.page.mouse.click(edge.x, edge.y, { button: 'right' });
+    // Just above its reader, where an edge is upright.
+    const reader = (await boxOf(view, transpose!).boundingBox())!;
+    await view.page.mouse.click(reader.x + reader.width / 2, reader.y - 5, { button: 'right' });
     expect(await context()).toMatchObject({
       webviewSection: 'tensor',
       tensor: { name: '/patch_embed/Reshape_output_0', producer: reshape!.replace('node:', '') },

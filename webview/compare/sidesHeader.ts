@@ -1,6 +1,11 @@
 import { select } from 'd3-selection';
 import type { BuildComparison, DiffSide, DiffTotals } from '../../src/kernel/report/buildDiff.ts';
-import { type ComparedFigure, comparedFigures, markedSentences, verdictSentence } from '../../src/features/diff/diffReports.ts';
+import {
+  type ComparedFigure,
+  comparedFigures,
+  markedSentences,
+  verdictSentence,
+} from '../../src/features/diff/diffReports.ts';
 import { otherMethods } from '../../src/features/diff/matchNodes.ts';
 import { type PrecisionShare, profileWords } from '../../src/kernel/report/words.ts';
 import { deltaText, percentText, releaseName, timeText } from '../../src/kernel/base/text.ts';

@@ -1,13 +1,31 @@
 import { select, type Selection as D3Selection } from 'd3-selection';
 import type { EngineTensor } from '../../src/kernel/read/tensorrt/buildOutput.ts';
-import { foreignNumber, type Fate, type FusionReport, type ReportForeignNode, type ReportLayer, type ReportNode, type TimeFinding } from '../../src/kernel/fusion/fusionReport.ts';
+import {
+  foreignNumber,
+  type Fate,
+  type FusionReport,
+  type ReportForeignNode,
+  type ReportLayer,
+  type ReportNode,
+  type TimeFinding,
+  totalMs,
+} from '../../src/kernel/fusion/fusionReport.ts';
 import { counted, shapeText, timeText } from '../../src/kernel/base/text.ts';
 import { layerTitle } from '../../src/kernel/picture/page/layerRows.ts';
 import type { Selection, ViewHost } from '../../src/kernel/protocol/views.ts';
 import { strings } from '../shared/strings.ts';
 import { type Fact, savedFact, timeFact, tracedFacts } from './facts.ts';
 import { addTo } from '../../src/kernel/base/addTo.ts';
-import { foreignTitle, fateTooltip, fateWordsOf, findingTitle, layerLabel, nodeLabel, nounOf, totalMs } from '../../src/kernel/report/words.ts';
+import {
+  foreignTitle,
+  fateTooltip,
+  fateWordsOf,
+  findingTitle,
+  heldBackHead,
+  layerLabel,
+  nodeLabel,
+  nounOf,
+} from '../../src/kernel/report/words.ts';
 import { passSection, restSection, type TraceSection } from '../../src/kernel/report/reportText.ts';
 
 const texts = strings.fusion.details;
@@ -179,6 +197,7 @@ function overview(report: FusionReport): Content['lists'] {
   const timed = report.layers.filter(({ averageMs }) => averageMs !== null && averageMs > 0);
   return [
     findingList(report, () => true),
+    heldBackList(report, () => true),
     remarkList(report, () => true),
     { title: texts.slowest, lines: layerLines(report, slowestFirst(timed).slice(0, slowest)) },
   ];
@@ -241,6 +260,7 @@ function layerContent(report: FusionReport, layer: ReportLayer): Content {
     lists: [
       groupList(report, [layer]),
       findingList(report, (finding) => finding.layers.includes(layer.id)),
+      heldBackList(report, (layers) => layers.includes(layer.id)),
       remarkList(report, (remark) => remark.layers.includes(layer.id)),
       ...nodeList(report, `${texts.computes} ${texts.nodes(ids.size)}`, ids),
     ],
@@ -345,6 +365,17 @@ function findingList(report: FusionReport, fits: (finding: TimeFinding) => boole
     selection: { kind: 'layers', ids: finding.layers },
   }));
   return { title: texts.findings, lines };
+}
+
+function heldBackList(report: FusionReport, fits: (layers: readonly number[]) => boolean): Content['lists'][number] {
+  const lines = (report.heldBack ?? [])
+    .filter(({ layers }) => fits(layers))
+    .map((one): Line => ({
+      text: `${heldBackHead(one)}: ${one.message}`,
+      small: one.change?.command ?? '',
+      selection: { kind: 'layers', ids: one.layers },
+    }));
+  return { title: texts.heldBack, lines };
 }
 
 const slowestFirst = (layers: ReportLayer[]): ReportLayer[] =>

@@ -1,6 +1,15 @@
 import { select } from 'd3-selection';
 import type { FusionReport } from '../../src/kernel/fusion/fusionReport.ts';
-import { type LayerRange, rangeBetween, rangeEnds, type Timeline, type TimelineBar, timelineBars, toRecordedTimeline, toTimeline } from '../../src/kernel/picture/page/fusionTimeline.ts';
+import {
+  type LayerRange,
+  rangeBetween,
+  rangeEnds,
+  type Timeline,
+  type TimelineBar,
+  timelineBars,
+  toRecordedTimeline,
+  toTimeline,
+} from '../../src/kernel/picture/page/fusionTimeline.ts';
 import { oneLine } from '../../src/kernel/base/text.ts';
 import { arrowKeys } from '../shared/arrowKeys.ts';
 import { sameSelection } from '../shared/sameSelection.ts';

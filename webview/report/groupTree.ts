@@ -1,6 +1,12 @@
 import { select } from 'd3-selection';
 import type { FusionReport } from '../../src/kernel/fusion/fusionReport.ts';
-import { type FusionPanel, locate, type PanelItem, type PanelSort, toFusionPanel } from '../../src/kernel/picture/page/fusionPanel.ts';
+import {
+  type FusionPanel,
+  locate,
+  type PanelItem,
+  type PanelSort,
+  toFusionPanel,
+} from '../../src/kernel/picture/page/fusionPanel.ts';
 import type { Selection } from '../../src/kernel/protocol/views.ts';
 import { sameSelection } from '../shared/sameSelection.ts';
 import { strings } from '../shared/strings.ts';

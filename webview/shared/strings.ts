@@ -104,6 +104,7 @@ export const strings = {
         `${thousands(launches)} in the trace${p50 === undefined || p90 === undefined ? '' : `, on the host ${timeText(p50)} each (median; 90 % take ${timeText(p90)} or less)`}`,
       gap: 'Gap before',
       findings: 'Where time goes',
+      heldBack: 'What holds it back',
       saved: 'Saved by fusion',
       tactic: 'Tactic',
       evidence: 'Evidence',

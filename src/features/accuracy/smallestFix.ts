@@ -3,7 +3,7 @@ import { errorFigure } from '../../kernel/simulation/simulated.ts';
 import type { AccuracyFix, AccuracyOutput, Trade } from '../../kernel/simulation/simulated.ts';
 import { randomCaution } from '../../kernel/build/randomInputs.ts';
 import { type Network } from '../../kernel/network/network.ts';
-import { attentions } from '../../kernel/network/modelGraph.ts';
+import { attentionNodes, attentions } from '../../kernel/network/modelGraph.ts';
 import { isBareName, writeName, writePath } from '../../kernel/rules/overrideFile.ts';
 import { readOverrides } from '../../kernel/rules/readOverrides.ts';
 import { planRewrite } from '../precision/planRewrite.ts';
@@ -102,9 +102,7 @@ export class FixCost {
       ...new Set(members.flatMap((node) => [...inputs[node]!, ...outputs[node]!]).filter((tensor) => tensor >= 0)),
     ]);
     this.inside = groups.map(() => []);
-    for (const { scores, softmax, values } of attentions(
-      nodes.map(({ op }, node) => ({ op, inputs: inputs[node]!, outputs: outputs[node]! })),
-    )) {
+    for (const { scores, softmax, values } of attentions(attentionNodes(network))) {
       const members = new Set([scores, softmax, values].map((node) => this.groupOf[node]!).filter((own) => own >= 0));
       for (const group of members) this.inside[group]!.push(members);
     }

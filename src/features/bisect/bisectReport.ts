@@ -42,6 +42,8 @@ export interface CheckedOutput {
   shapes?: [number[], number[]];
   /** The elements that differ most. */
   rows?: { at: number[]; reference: number | string; value: number | string }[];
+  /** How many values of each are in a range, from the smallest to the largest of both. */
+  histogram?: { from: number; to: number; reference: number; value: number }[];
 }
 
 /** The smallest part of the network that is still wrong when it gets right inputs. */
@@ -52,8 +54,29 @@ export interface WrongPiece {
   nodes: string[];
   /** Path of the .npz with its inputs. */
   inputs: string;
+  /** Its worst output, with values; null: it has none to compare. */
+  output: CheckedOutput | null;
   error: number | null;
   pattern: WrongPattern | null;
+}
+
+/** In an engine whose fault vanishes when the network is cut: the first tensor that is wrong when it is made an output. */
+export interface FirstWrong {
+  tensor: string;
+  /** Id of the node that makes it. */
+  node: string;
+  error: number | null;
+  pattern: WrongPattern | null;
+}
+
+/** The smallest piece, built in another place. */
+export interface PieceElsewhere {
+  /** null: it could not be built or run there, see `problem`. */
+  tensorrt: string | null;
+  gpu: string | null;
+  error: number | null;
+  wrong: boolean | null;
+  problem: string | null;
 }
 
 /** A change that was tried on the piece or on the whole model. */
@@ -102,6 +125,10 @@ export interface BisectResult {
   /** Ids of nodes that TensorRT names nowhere. */
   lost: string[];
   piece: WrongPiece | null;
+  /** null: not searched for, or none is wrong when it is an output. */
+  first: FirstWrong | null;
+  /** The same piece at the other places that were asked for. */
+  elsewhere: PieceElsewhere[];
   tried: TriedChange[];
   fix: Workaround | null;
   reason: BisectReason;

@@ -67,6 +67,7 @@ export function checkModel(model: OnnxModel, target: CheckTarget, given: readonl
   const { inferred } = graph;
   const found: CheckFinding[] = [
     ...checkGpu(target),
+    ...checkKernels(graph, target),
     ...checkBorders(graph),
     ...checkOutputTypes(graph, target),
     ...checkOrder(graph),
@@ -109,6 +110,51 @@ function checkGpu({ capability, version, product }: CheckTarget): CheckFinding[]
   return support.supported
     ? []
     : [{ ...base, severity: 'error', message: `${support.why}.`, advice: `${support.use}.` }];
+}
+
+/**
+ * What TensorRT has no kernels for on a GPU: FP4 before Blackwell, and of TensorRT-RTX several on Turing. Measured with
+ * TensorRT-RTX 1.7.1, whose compiler says `HW-specific datatypes: fp4_e2m1` and `no FP32 kernel`.
+ */
+function checkKernels(graph: Network, { product, capability }: CheckTarget): CheckFinding[] {
+  const { types } = graph.inferred;
+  if (capability === null) return [];
+  const fp4 = graph.nodes.filter((_, node) =>
+    [...graph.inputs[node]!, ...graph.outputs[node]!].some((tensor) => types[tensor] === 'float4e2m1'),
+  );
+  if (fp4.length > 0 && Number(capability) < 10)
+    return [
+      {
+        severity: 'error',
+        code: 'gpu-unsupported',
+        message: `FP4 needs compute capability 10.0 or later; ${capability} has none, and the build fails.`,
+        advice: 'Build for a Blackwell GPU, or quantize to FP8 (8.9 and later), INT8 or INT4.',
+        nodes: fp4.map(({ id }) => id),
+        tensors: [],
+      },
+    ];
+  if (product !== 'tensorrt-rtx' || capability !== '7.5') return [];
+  const typeOf = (node: number): string => types[graph.outputs[node]![0] ?? -1] ?? '';
+  const rankOf = (node: number): number => graph.inferred.shapes[graph.inputs[node]![0] ?? -1]?.length ?? 0;
+  const kinds: [what: string, is: (op: string, node: number) => boolean][] = [
+    ['matrix products (GEMM) in FP32', (op, node) => /^(?:MatMul|Gemm)$/.test(op) && typeOf(node) === 'float'],
+    ['convolutions of three dimensions', (op, node) => /^Conv(?:Transpose)?$/.test(op) && rankOf(node) === 5],
+    ['BF16', (op, node) => typeOf(node) === 'bfloat16' && op !== 'Cast'],
+  ];
+  return kinds.flatMap(([what, is]): CheckFinding[] => {
+    const nodes = graph.nodes.filter(({ op, domain }, node) => isStandardDomain(domain) && is(op, node));
+    if (nodes.length === 0) return [];
+    return [
+      {
+        severity: 'error',
+        code: 'gpu-unsupported',
+        message: `TensorRT-RTX has no kernels for ${what} on compute capability 7.5: the build fails, or the engine gives zeros.`,
+        advice: 'Convert the model to FP16, or build for compute capability 8.0 and later.',
+        nodes: nodes.map(({ id }) => id),
+        tensors: [],
+      },
+    ];
+  });
 }
 
 /** Inputs, outputs, initializers and names. */

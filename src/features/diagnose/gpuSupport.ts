@@ -44,9 +44,9 @@ const RTX: Readonly<Record<string, string>> = {
 export function computeCapability(text: string): string | null {
   const hex = /0x([\da-f]+)([\da-f]{2})$/i.exec(text);
   if (hex) return `${Number.parseInt(hex[1]!, 16)}.${Number.parseInt(hex[2]!, 16)}`;
-  const dotted = /(\d+)\.(\d)/.exec(text);
+  const dotted = /(\d{1,4})\.(\d)/.exec(text);
   if (dotted) return `${dotted[1]}.${dotted[2]}`;
-  const digits = /(\d+)(\d)(?:[af])?$/.exec(text);
+  const digits = /(\d{1,4})(\d)[af]?$/.exec(text);
   return digits ? `${digits[1]}.${digits[2]}` : null;
 }
 
@@ -101,18 +101,7 @@ export function gpuSupport(
 export const OPERATOR_REPAIRS: Readonly<Record<string, string>> = {
   Det: 'expand-determinant',
   BitShift: 'shift-bits',
-  BitwiseAnd: 'bit-planes',
-  BitwiseOr: 'bit-planes',
-  BitwiseXor: 'bit-planes',
-  BitwiseNot: 'bit-planes',
-  SoftmaxCrossEntropyLoss: 'cross-entropy',
-  NegativeLogLikelihoodLoss: 'cross-entropy',
-  AffineGrid: 'affine-grid',
-  CenterCropPad: 'center-crop-pad',
-  Col2Im: 'columns-to-image',
-  DFT: 'fourier-matrix',
   NonZero: 'count-nonzero',
-  Compress: 'gather-compress',
   Bernoulli: 'bernoulli-uniform',
   QLinearConv: 'qlinear-products',
   QLinearMatMul: 'qlinear-products',
@@ -133,7 +122,6 @@ export const OPERATOR_REPAIRS: Readonly<Record<string, string>> = {
   FusedConv: 'fused-conv',
   FusedGemm: 'fused-conv',
   MatMulNBits: 'packed-weights',
-  CDist: 'pairwise-distance',
   Attention: 'contrib-attention',
   MultiHeadAttention: 'contrib-attention',
   SkipLayerNormalization: 'skip-layer-normalization',

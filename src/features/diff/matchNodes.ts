@@ -1,7 +1,12 @@
 // Which nodes of two models are the same; groups of changes.
 import { addTo } from '../../kernel/base/addTo.ts';
 import { deltaText, isSameTime } from '../../kernel/base/text.ts';
-import type { FusionReport, ReportLayer, ReportNode } from '../../kernel/fusion/fusionReport.ts';
+import {
+  type FusionReport,
+  opaqueForeignNodes,
+  type ReportLayer,
+  type ReportNode,
+} from '../../kernel/fusion/fusionReport.ts';
 import { type ChangeKind, type NetworkNode, plainName } from '../../kernel/report/buildDiff.ts';
 
 /** Operators that change no more than a tensor's type: edges are followed through them, since exports add and drop them. */
@@ -413,16 +418,6 @@ export function comparableGroups(a: FusionReport, b: FusionReport, { toB }: Node
 
 function foreignNodeOf({ nodes }: FusionReport): (number | undefined)[] {
   return nodes.map(({ foreignNode }) => foreignNode ?? undefined);
-}
-
-/**
- * ForeignNodes whose kernels are not listed, or do not say what they compute. A kernel's name has one of its nodes at
- * most: with names alone (`--profilingVerbosity=layer_names_only`) the others seem to be in no kernel.
- */
-export function opaqueForeignNodes({ foreignNodes, layers }: FusionReport): Set<number> {
-  const says = (id: number) =>
-    layers[id]?.kind === 'kernel' && layers[id].nodes.length > 0 && layers[id].evidence.some((by) => by !== 'name');
-  return new Set(foreignNodes.filter(({ layers: ids }) => !ids.some(says)).map(({ id }) => id));
 }
 
 function groupsOf({ nodes, layers, foreignNodes }: FusionReport, whole: ReadonlySet<number>): Groups {

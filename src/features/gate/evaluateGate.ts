@@ -2,11 +2,16 @@
 import type { GateSide } from '../../kernel/rules/gateSide.ts';
 import { counted, sizeText, thousands, timeText } from '../../kernel/base/text.ts';
 import { otherShapes } from '../diff/diffReports.ts';
-import { opaqueForeignNodes } from '../diff/matchNodes.ts';
 import { exactRelease } from '../../kernel/base/text.ts';
-import type { FusionReport, ReportLayer, ReportNode } from '../../kernel/fusion/fusionReport.ts';
+import {
+  type FusionReport,
+  opaqueForeignNodes,
+  type ReportLayer,
+  type ReportNode,
+  totalMs,
+} from '../../kernel/fusion/fusionReport.ts';
 import { attentions } from '../../kernel/network/modelGraph.ts';
-import { type AttentionFate, attentionFates, attentionText } from './internal/attentionFates.ts';
+import { type AttentionFate, attentionFates, attentionText } from '../../kernel/fusion/attentionFates.ts';
 import { planPrecision } from '../../kernel/rules/precisionPlan.ts';
 import { compileGlob, matchesGlob, resolveOverrides } from '../../kernel/rules/resolveOverrides.ts';
 import { computedTypes } from '../../kernel/rules/verifyPrecision.ts';
@@ -19,7 +24,6 @@ import {
   type MeasuredTime,
   measuredTime,
   runningLayers,
-  totalMs,
 } from '../../kernel/report/words.ts';
 import type { Check, CheckResult, CheckVerdict, GateFile, GateResult, Limit, RuleName } from './gateFile.ts';
 import { moduleTimes } from './internal/moduleTimes.ts';
@@ -109,8 +113,8 @@ export type GateFinding =
  * @param gate path of the gate file, for the result
  */
 export function evaluateGate(gate: string, file: GateFile, build: GateSide, baseline: GateSide | null): GateResult {
-  const checks = file.checks.map((check) => judgeCheck(check, file, build, baseline));
-  const counts: Record<CheckVerdict, number> = { passed: 0, failed: 0, allowed: 0, skipped: 0 };
+  const checks = file.checks.map((check) => judgeCheck(check, build, baseline));
+  const counts: Record<CheckVerdict, number> = { passed: 0, failed: 0, skipped: 0 };
   for (const { verdict } of checks) counts[verdict] += 1;
   return {
     schema: 1,
@@ -157,12 +161,11 @@ function notChecked({ checks }: GateFile, build: GateSide, baseline: GateSide | 
   return notes;
 }
 
-function judgeCheck(check: Check, { allow }: GateFile, build: GateSide, baseline: GateSide | null): CheckResult {
+function judgeCheck(check: Check, build: GateSide, baseline: GateSide | null): CheckResult {
   const finding = find(check, build, baseline);
   const before = baseline === null ? null : find(check, baseline, baseline).kept;
-  const permission = allow.find(({ rule }) => rule === check.rule || rule === check.id) ?? null;
   const judged = finding.kept !== null;
-  const verdict = finding.kept ? 'passed' : !judged && check.optional ? 'skipped' : permission ? 'allowed' : 'failed';
+  const verdict = finding.kept ? 'passed' : !judged && check.optional ? 'skipped' : 'failed';
   const details: Partial<Extract<GateFinding, { kept: boolean }>> = finding.kept === null ? {} : finding;
   return {
     rule: check.rule,
@@ -180,7 +183,6 @@ function judgeCheck(check: Check, { allow }: GateFile, build: GateSide, baseline
     logLine: details.logLine ?? null,
     ...(details.details && { details: [...details.details] }),
     place: check.place,
-    permission: verdict === 'allowed' && permission ? { until: permission.until, why: permission.why } : null,
   };
 }
 
@@ -503,16 +505,25 @@ function memory({ key }: Check, { figures }: GateSide): Measured {
     : { missing: `${what} is unknown: pass a build folder, or a report that was made with the verbose build log` };
 }
 
-/** The 90th percentile of the passes of a trace, as far as it has several. */
-function lateTime(reports: readonly FusionReport[]): Measured {
-  const known = reports.flatMap((report) => measuredEngine(report)?.range?.[1] ?? []).toSorted((a, b) => a - b);
+const percentiles = ['p50', 'p90', 'p99'] as const;
+
+/** A percentile of the passes of a trace, as far as it has several. */
+function passTime(reports: readonly FusionReport[], key: (typeof percentiles)[number]): Measured {
+  const known = reports
+    .flatMap(({ layers, profile }) => {
+      const [ms, pass] = [totalMs(layers), profile?.pass];
+      // A pass has gaps, too: its spread counts, not its length.
+      return ms === null || !pass?.p50 ? [] : (ms * pass[key]) / pass.p50;
+    })
+    .toSorted((a, b) => a - b);
   if (known.length === 0)
     return { missing: 'Percentiles need a trace of several passes (Nsight Systems); a profile has only averages' };
   return { value: known[known.length >> 1]!, spread: [known[0]!, known.at(-1)!] };
 }
 
 function time({ key }: Check, { report, repeats = [] }: GateSide): Measured {
-  if (key === 'p90') return lateTime([report, ...repeats]);
+  const percentile = percentiles.find((one) => one === key);
+  if (percentile) return passTime([report, ...repeats], percentile);
   const nodes = key === 'total' ? null : nodesUnder(report.nodes, key);
   if (nodes?.length === 0) return { missing: `No node or module matches ${key}` };
   const ids = nodes && new Set(nodes.map(({ id }) => id));

@@ -42,8 +42,6 @@ export type CheckVerdict =
   | 'passed'
   /** the limit is exceeded, or the check cannot be judged and is not optional */
   | 'failed'
-  /** as `failed`, but a permission lets it fail */
-  | 'allowed'
   /** optional, and cannot be judged with what was given */
   | 'skipped';
 
@@ -79,13 +77,6 @@ export interface CheckResult {
   details?: string[];
   /** Where the check is in the gate file. */
   place: Place;
-  /** The permission that lets it fail; null: none was needed. */
-  permission: {
-    /** The last day on which it may fail: `2027-03-01`. */
-    until: string;
-    /** The reason. */
-    why: string;
-  } | null;
 }
 
 /** A place in the gate file. */
@@ -105,7 +96,6 @@ export interface GateFile {
   /** Path of the baseline report, as written; null: none. */
   baseline: string | null;
   checks: Check[];
-  allow: Permission[];
 }
 
 /** One thing to check: a key of a rule with its limit. */
@@ -148,16 +138,6 @@ export type Limit =
   | { kind: 'type'; type: PrecisionType; text: string }
   /** A largest error, and how to find it: paths as written, and the precision. */
   | { kind: 'accuracy'; value: number; text: string; inputs?: string; rules?: string; low?: string };
-
-/** A rule that may fail until a day. */
-export interface Permission {
-  /** A rule, or the id of one of its checks. */
-  rule: string;
-  /** `2027-03-01`: the last day on which it counts. */
-  until: string;
-  why: string;
-  place: Place;
-}
 
 /** What a number of a gate file measures. */
 export type Unit = 'count' | 'ms' | 'bytes' | 'error';
@@ -244,7 +224,9 @@ export const gateRules: Readonly<Record<RuleName, RuleGrammar>> = {
     about: 'Time of the layers that compute the nodes: `total`, or a pattern of node or module names.',
     keys: {
       total: { unit: 'ms', about: 'All layers: `1.2 ms`, or against the baseline `+3%`.' },
+      p50: { unit: 'ms', about: 'The median of the passes of a trace: `1.2 ms`, or `+3%`.' },
       p90: { unit: 'ms', about: 'The 90th percentile of the passes of a trace: `1.5 ms`, or `+5%`.' },
+      p99: { unit: 'ms', about: 'The 99th percentile of the passes of a trace: `1.8 ms`, or `+10%`.' },
       modules: { unit: 'ms', about: 'Each module, by the names of its nodes: `+25%`.' },
     },
     patterns: 'ms',
@@ -307,13 +289,6 @@ export const gateKeys: Readonly<Record<string, string>> = {
   model: 'Path of the ONNX model, relative to this file.',
   baseline: 'Path of the report (`trtlens show --json`) of the last good build, relative to this file.',
   rules: 'The rules for a build.',
-  allow: 'Rules that may fail until a date, each with the reason.',
-};
-
-export const permissionKeys: Readonly<Record<string, string>> = {
-  rule: 'A rule, or one of its checks: `time`, `reformats.max`.',
-  until: 'The last day on which it may fail: `2027-03-01`.',
-  why: 'The reason, such as an issue.',
 };
 
 /** Files as a code host shows them: relative to the repository's root, with `/`. */
@@ -338,12 +313,12 @@ interface Shown {
   fingerprint: string;
 }
 
-/** What failed or was allowed to fail, failures first. */
+/** What failed. */
 function shown(results: readonly { result: GateResult; paths: SarifPaths }[], hash: (text: string) => string): Shown[] {
   const seen = new Map<string, number>();
-  const all = results.flatMap(({ result, paths }) =>
+  return results.flatMap(({ result, paths }) =>
     result.checks
-      .filter(({ verdict }) => verdict === 'failed' || verdict === 'allowed')
+      .filter(({ verdict }) => verdict === 'failed')
       .map((check) => {
         const key = `${paths.gate}\n${result.model}\n${check.check}`;
         const count = (seen.get(key) ?? 0) + 1;
@@ -352,11 +327,10 @@ function shown(results: readonly { result: GateResult; paths: SarifPaths }[], ha
         return { check, result, paths, fingerprint: hash(count === 1 ? key : `${key}\n${count}`) };
       }),
   );
-  return all.toSorted((a, b) => Number(a.check.verdict === 'allowed') - Number(b.check.verdict === 'allowed'));
 }
 
 /**
- * SARIF 2.1.0 of what failed or was allowed to fail: the rule's line in the gate file, the nodes as logical locations, the log's
+ * SARIF 2.1.0 of what failed: the rule's line in the gate file, the nodes as logical locations, the log's
  * line as a related one. Fingerprints do not change with line numbers or values.
  * @param unbuilt jobs of a matrix without a build: they fail the run, and belong to no rule
  * @param version of trtlens
@@ -434,7 +408,7 @@ function sarifResult({ check, result, paths, fingerprint }: Shown): object {
   return {
     ruleId: check.rule,
     ruleIndex: Object.keys(gateRules).indexOf(check.rule as RuleName),
-    level: check.verdict === 'failed' ? 'error' : 'note',
+    level: 'error',
     message: { text: `${check.check} (${name}): ${check.message}` },
     // Code hosts annotate the first location: the line of Python is where a pull request changes it.
     locations: [{ ...(code[0] ?? rule), logicalLocations }],
@@ -442,11 +416,6 @@ function sarifResult({ check, result, paths, fingerprint }: Shown): object {
     // GitHub looks at the first only, and would compute it from the line's text.
     partialFingerprints: { primaryLocationLineHash: fingerprint, 'trtlensCheck/v1': fingerprint },
     ...(check.failsOnBaseline !== null && { baselineState: check.failsOnBaseline ? 'unchanged' : 'new' }),
-    ...(check.permission && {
-      suppressions: [
-        { kind: 'external', justification: `Allowed until ${check.permission.until}: ${check.permission.why}` },
-      ],
-    }),
   };
 }
 
@@ -487,21 +456,18 @@ export function gateCodeQuality(
     description: `${check.check} (${result.model}): ${check.message}`,
     check_name: `trtlens-${check.rule}`,
     fingerprint,
-    severity: check.verdict === 'failed' ? 'major' : 'info',
+    severity: 'major',
     location: { path: paths.gate, lines: { begin: check.place.line } },
   }));
   return [...checks, ...jobs];
 }
 
-const states: Record<CheckVerdict, State> = { passed: 'good', failed: 'bad', allowed: 'warning', skipped: 'skipped' };
+const states: Record<CheckVerdict, State> = { passed: 'good', failed: 'bad', skipped: 'skipped' };
 
 /** `2 of 9 checks failed`, `9 checks passed`. */
 export function gateSummary({ checks, counts }: GateResult): string {
   const total = counted(checks.length, 'check');
-  const rest = [
-    counts.allowed > 0 && `${counts.allowed} allowed to fail`,
-    counts.skipped > 0 && `${counts.skipped} not checked (optional)`,
-  ].filter(Boolean);
+  const rest = [counts.skipped > 0 && `${counts.skipped} not checked (optional)`].filter(Boolean);
   const head = counts.failed > 0 ? `${counts.failed} of ${total} failed` : `${counted(counts.passed, 'check')} passed`;
   return rest.length > 0 ? `${head}, ${rest.join(', ')}` : head;
 }
@@ -509,10 +475,6 @@ export function gateSummary({ checks, counts }: GateResult): string {
 /** `TensorRT 10.6.0, NVIDIA H200`; of an engine with several optimization profiles also the one that was judged. */
 export const builtWith = ({ tensorrt, gpu, optimizationProfile: profile }: GateResult): string =>
   [exactRelease(tensorrt), ...(gpu === null ? [] : [gpu]), ...(profile ? [profileWords(profile)] : [])].join(', ');
-
-/** What a check found, and until when it may fail. */
-export const checkMessage = ({ message, permission }: CheckResult): string =>
-  permission ? `${message} Allowed until ${permission.until}: ${permission.why}.` : message;
 
 /** A job of a matrix that left no build to judge. */
 export interface Unbuilt {
@@ -569,7 +531,7 @@ const resultBlocks = (result: GateResult): Document['blocks'] => [
   ...table(
     ['check', 'result'],
     result.checks.map((check) => ({
-      cells: [check.check, [checkMessage(check), someNames(check)].filter((text) => text !== '').join('\n')],
+      cells: [check.check, [check.message, someNames(check)].filter((text) => text !== '').join('\n')],
       state: states[check.verdict],
     })),
     'check',
@@ -600,15 +562,15 @@ export function gateJunit(results: readonly GateResult[], unbuilt: readonly Unbu
   const suites = results.map((result) => {
     const cases = result.checks.map((check) => {
       const head = `    <testcase classname="${escapeXml(result.gate)}" name="${escapeXml(check.check)}" file="${escapeXml(result.gate)}" line="${check.place.line}"`;
-      const text = escapeXml(checkMessage(check));
+      const text = escapeXml(check.message);
       if (check.verdict === 'failed')
         return `${head}>\n      <failure message="${text}">${escapeXml(check.names.join('\n'))}</failure>\n    </testcase>`;
       if (check.verdict === 'passed') return `${head}/>`;
       return `${head}>\n      <skipped message="${text}"/>\n    </testcase>`;
     });
-    const { failed, allowed, skipped } = result.counts;
+    const { failed, skipped } = result.counts;
     const name = escapeXml(`${result.model} ${builtWith(result)}`);
-    return `  <testsuite name="${name}" tests="${result.checks.length}" failures="${failed}" errors="0" skipped="${allowed + skipped}">\n${cases.join('\n')}\n  </testsuite>`;
+    return `  <testsuite name="${name}" tests="${result.checks.length}" failures="${failed}" errors="0" skipped="${skipped}">\n${cases.join('\n')}\n  </testsuite>`;
   });
   const missing = unbuilt.map((job) => {
     const name = escapeXml(job.name);

@@ -14,10 +14,9 @@ import {
 import type { Problem, Read } from '../../kernel/base/problem.ts';
 import { closestWords } from '../../kernel/base/text.ts';
 import type { NetworkNode } from '../../kernel/report/buildDiff.ts';
-import { opaqueForeignNodes } from '../diff/matchNodes.ts';
 import { attentions } from '../../kernel/network/modelGraph.ts';
 import { precisionType, precisionTypes } from '../../kernel/rules/overrideFile.ts';
-import { countRegions, isPlanned, listsEngine, runningLayers, totalMs } from '../../kernel/report/words.ts';
+import { countRegions, isPlanned, listsEngine, runningLayers } from '../../kernel/report/words.ts';
 import { judgeAttention } from './evaluateGate.ts';
 import {
   type AccuracySetting,
@@ -27,22 +26,20 @@ import {
   gateKeys,
   gateRules,
   type Limit,
-  type Permission,
-  permissionKeys,
   type Place,
   type RuleGrammar,
   type RuleName,
 } from './gateFile.ts';
+import { opaqueForeignNodes, totalMs } from '../../kernel/fusion/fusionReport.ts';
 import { moduleTimes } from './internal/moduleTimes.ts';
 import { selectorProblem } from './internal/gateSelector.ts';
 import { readLimit } from './internal/readLimit.ts';
 
 /**
  * Reads a gate file. What is wrong is in the problems, each with its line and column; the rest still counts.
- * @param today `2026-11-22`: permissions end by it
  */
-export function readGate(text: string, today: string): Read<GateFile> {
-  const reader = new GateReader(text, today);
+export function readGate(text: string): Read<GateFile> {
+  const reader = new GateReader(text);
   const value = reader.read();
   const problems = reader.problems.toSorted((a, b) => a.line! - b.line! || a.column! - b.column!);
   return { value, problems };
@@ -64,12 +61,10 @@ class GateReader {
   readonly problems: Problem[] = [];
   readonly #lines = new LineCounter();
   readonly #text: string;
-  readonly #today: string;
   readonly #checks: Check[] = [];
 
-  constructor(text: string, today: string) {
+  constructor(text: string) {
     this.#text = text;
-    this.#today = today;
   }
 
   /** undefined: it is nested so deeply that the parser, which calls itself for each level, gives up. */
@@ -99,18 +94,14 @@ class GateReader {
       this.#problem('yaml', noRules, this.#place(0, 1));
       return undefined;
     }
-    const file: GateFile = { model: null, baseline: null, checks: this.#checks, allow: [] };
-    // Permissions name checks, which can come later in the file.
-    let allow: { value: unknown; pair: Pair } | undefined;
+    const file: GateFile = { model: null, baseline: null, checks: this.#checks };
     for (const { key, value, pair } of this.#entries(root, gateKeys, 'key')) {
       if (key === 'rules') this.#rules(value, pair);
-      else if (key === 'allow') allow = { value, pair };
       else {
         const path = this.#string(value, key, pair);
         if (path !== null) file[key as 'model' | 'baseline'] = path;
       }
     }
-    if (allow) file.allow = this.#permissions(allow.value, allow.pair);
     if (this.#checks.length === 0 && this.problems.length === 0)
       this.#problem('gate-value', noRules, this.#place(0, 1));
     return file;
@@ -217,47 +208,6 @@ class GateReader {
     }
   }
 
-  #permissions(value: unknown, at: Pair): Permission[] {
-    if (!isSeq(value)) {
-      this.#problem('gate-value', 'allow: expected a list', this.#placeOf(at.key));
-      return [];
-    }
-    return value.items.flatMap((item) => this.#permission(item) ?? []);
-  }
-
-  #permission(item: unknown): Permission | undefined {
-    const place = this.#placeOf(item);
-    if (!isMap(item)) {
-      this.#problem('gate-value', 'allow: expected { rule, until, why }', place);
-      return undefined;
-    }
-    const found: Record<string, string> = {};
-    for (const { key, value, pair } of this.#entries(item, permissionKeys, 'key of a permission'))
-      found[key] = this.#string(value, key, pair) ?? '';
-    const missing = Object.keys(permissionKeys).filter((key) => !found[key]);
-    if (missing.length > 0) {
-      this.#problem('gate-value', `allow: ${listed(missing)} ${missing.length === 1 ? 'is' : 'are'} missing`, place);
-      return undefined;
-    }
-    const [rule, until, why] = [renamedRule(found['rule']!), found['until']!, found['why']!];
-    const until_ = this.#placeOf(item.get('until', true));
-    if (!isDay(until)) this.#problem('gate-value', `until: '${until}' is not a date like 2027-03-01`, until_);
-    else if (until < this.#today)
-      this.#problem(
-        'gate-expired',
-        `The permission for ${rule} expired on ${until}: fix the rule, or extend it with a reason`,
-        until_,
-      );
-    const fixed = Object.entries(gateRules).flatMap(([name, { keys = {} }]) => [
-      name,
-      ...Object.keys(keys).map((key) => `${name}.${key}`),
-    ]);
-    const names = [...new Set([...fixed, ...this.#checks.map(({ id }) => id)])];
-    if (!names.includes(rule))
-      this.#problem('gate-key', unknownCheck(rule, names), this.#placeOf(item.get('rule', true)));
-    return { rule, until, why, place };
-  }
-
   /** The pairs of a table whose keys are known; the others are problems. */
   #entries(map: YAMLMap, known: object, what: string, open = false): { key: string; value: unknown; pair: Pair }[] {
     const names = Object.keys(known);
@@ -315,27 +265,12 @@ function unknown(what: string, word: string, known: readonly string[]): string {
   return `'${word}' is not a ${what}; ${near ? `did you mean '${near}'? ` : ''}Known: ${listed(known)}`;
 }
 
-function unknownCheck(word: string, known: readonly string[]): string {
-  const [near] = closestWords(word, known, 1);
-  return `'${word}' is not a rule or check of this file${near ? `; did you mean '${near}'?` : ''}`;
-}
-
 const listed = (words: readonly string[]): string => words.join(', ');
 
 const limitWords = ({ keys = {}, patterns, words }: RuleGrammar): string =>
   words
     ? `write 'is: ${words[0]}'`
     : `keys are ${listed([...Object.keys(keys), ...(patterns ? ['patterns of node names'] : [])])}`;
-
-/** A day of the calendar: `2027-02-30` is none. */
-function isDay(text: string): boolean {
-  const found = /^(\d{4})-(\d\d)-(\d\d)$/.exec(text);
-  if (!found) return false;
-  const [year, month, day] = found.slice(1).map(Number) as [number, number, number];
-  const isLeap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
-  const days = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1] ?? 0;
-  return day >= 1 && day <= days;
-}
 
 /**
  * The text of a gate file that a build passes: what holds today, with some room for what varies.
@@ -389,7 +324,6 @@ export function completeGate(text: string, offset: number): GateWord[] {
   const [top, second, key] = path.keys;
   if (path.value) return valuesOf(path.keys);
   if (top === undefined) return keys(gateKeys);
-  if (top === 'allow') return keys(permissionKeys);
   if (top !== 'rules') return [];
   if (second === undefined)
     return keys(Object.fromEntries(Object.entries(gateRules).map(([name, { about }]) => [name, about])));
@@ -427,8 +361,6 @@ function keysOf(grammar: RuleGrammar): Record<string, string> {
 
 function valuesOf([top, rule = '', key]: readonly string[]): GateWord[] {
   const value = (label: string): GateWord => ({ label, about: '', kind: 'value' });
-  if (top === 'allow' && rule === 'rule')
-    return Object.entries(gateRules).map(([label, { about }]) => ({ label, about, kind: 'value' }));
   const grammar = top === 'rules' ? grammarOf(rule) : undefined;
   if (key === 'optional') return ['true', 'false'].map(value);
   if (grammar?.words && (key === undefined || key === 'is')) return grammar.words.map(value);

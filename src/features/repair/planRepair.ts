@@ -18,41 +18,28 @@ import { fixInputs } from './internal/repairs/fixInputs.ts';
 import { foldConstants, foldShapes } from './internal/repairs/foldConstants.ts';
 import { batchNormInference, bernoulliUniform, dropoutInference } from './internal/repairs/inference.ts';
 import { inlineFailingCalls } from './internal/repairs/inlineFunctions.ts';
-import { bitPlanes, narrowIntegers } from './internal/repairs/integers.ts';
+import { narrowIntegers } from './internal/repairs/integers.ts';
 import { innerUint8 } from './internal/repairs/innerUint8.ts';
 import { packedWeights, packedWeightsFloat } from './internal/repairs/contrib/packedWeights.ts';
-import { pairwiseDistance } from './internal/repairs/contrib/pairwiseDistance.ts';
-import { splitIntegerProducts } from './internal/repairs/contrib/integerProducts.ts';
 import { indexLabels } from './internal/repairs/contrib/labels.ts';
 import { loopCondition } from './internal/repairs/loopCondition.ts';
 import { indexTexts } from './internal/repairs/contrib/texts.ts';
 import { mlLinear, mlLookup, mlZipmap } from './internal/repairs/contrib/machineLearning.ts';
 import { mlTrees } from './internal/repairs/contrib/trees.ts';
-import {
-  affineGrid,
-  centerCropPad,
-  columnsToImage,
-  expandAttention,
-  expandDeterminant,
-  shiftBits,
-} from './internal/repairs/mathOperators.ts';
+import { expandAttention, expandDeterminant, shiftBits } from './internal/repairs/mathOperators.ts';
 import {
   embedLayerNormalization,
   geluOperators,
   skipLayerNormalization,
 } from './internal/repairs/contrib/microsoftNorms.ts';
 import { contribAttention, fusedConv, fusedMatmul } from './internal/repairs/contrib/microsoftProducts.ts';
-import { raiseOpset } from './internal/repairs/raiseOpset.ts';
-import { poolTaps } from './internal/repairs/pools.ts';
-import { crossEntropy, normalizationOutputs } from './internal/repairs/training.ts';
 import { nameOutputs, shortenNames, uniqueNames } from './internal/repairs/names.ts';
 import { qlinearPairs, qlinearProducts } from './internal/repairs/qlinear.ts';
 import { dequantizeInFloat, quantizeInFloat, shiftUint8 } from './internal/repairs/quantization.ts';
-import { groupQueryAttention, rotaryEmbedding } from './internal/repairs/contrib/rotary.ts';
-import { scatterInTurns, scatterNone, scatterReduction } from './internal/repairs/scatter.ts';
-import { countNonzero, dropEmptyInputs, gatherCompress, maskWhere, topInParts } from './internal/repairs/selections.ts';
+import { scatterNone, scatterReduction } from './internal/repairs/scatter.ts';
+import { countNonzero, maskWhere } from './internal/repairs/selections.ts';
 import { splitSequences, unrollSequences, unwrapOptionals } from './internal/repairs/sequences.ts';
-import { antialiasMatrix, fourierMatrix, halfPixelNearest } from './internal/repairs/signals.ts';
+import { halfPixelNearest } from './internal/repairs/signals.ts';
 import {
   dropStringOutputs,
   removeDeadNodes,
@@ -191,7 +178,6 @@ export const catalogue: readonly Repair[] = [
   inlineFailingCalls,
   removeDeadNodes,
   removeUnusedOutputs,
-  raiseOpset,
   squeezeAxes,
   sliceAxes,
   halfPixelNearest,
@@ -201,10 +187,8 @@ export const catalogue: readonly Repair[] = [
   unwrapOptionals,
   unrollSequences,
   splitSequences,
-  gatherCompress,
   maskWhere,
   countNonzero,
-  dropEmptyInputs,
   dequantizeConstants,
   shiftUint8,
   quantizeInFloat,
@@ -213,13 +197,9 @@ export const catalogue: readonly Repair[] = [
   integerProducts,
   qlinearProducts,
   scatterNone,
-  scatterInTurns,
-  topInParts,
   shiftBits,
-  bitPlanes,
   narrowIntegers,
   innerUint8,
-  centerCropPad,
   mlLookup,
   knownBranch,
   foldConstants,
@@ -228,28 +208,17 @@ export const catalogue: readonly Repair[] = [
   shortenNames,
   uniqueNames,
   qlinearPairs,
-  splitIntegerProducts,
   packedWeights,
   fusedMatmul,
   fusedConv,
   contribAttention,
   expandAttention,
-  rotaryEmbedding,
-  groupQueryAttention,
   skipLayerNormalization,
   embedLayerNormalization,
   geluOperators,
   mlLinear,
   mlTrees,
-  pairwiseDistance,
   expandDeterminant,
-  affineGrid,
-  columnsToImage,
-  fourierMatrix,
-  antialiasMatrix,
-  poolTaps,
-  normalizationOutputs,
-  crossEntropy,
   scatterReduction,
   mlZipmap,
   indexLabels,

@@ -1,11 +1,11 @@
 // Checks a replay against a model.
+import { totalMs } from '../../kernel/fusion/fusionReport.ts';
 import { editDistance, LineIndex, thousands } from '../../kernel/base/text.ts';
 import { before } from '../../kernel/build/trtexecFlags.ts';
 import { atomsOf, isForeignNodeName, parseLayerName, withoutProfile } from '../../kernel/network/layerName.ts';
 import { nodesInName } from '../../kernel/network/nodeNames.ts';
 import { type BuildFacts, targetName, targetOfBuild, type TensorrtTarget } from '../../kernel/rules/buildFacts.ts';
 import type { NodeIndex } from '../../kernel/rules/resolveOverrides.ts';
-import { totalMs } from '../../kernel/report/words.ts';
 import { replaceAlgorithm } from './editReplay.ts';
 import { checkTensors } from './internal/checkTensors.ts';
 import {

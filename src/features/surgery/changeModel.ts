@@ -14,7 +14,7 @@ import { missingNode, missingTensor, type Unfit } from './extractModel.ts';
  * - unmark: the tensor is not an output any more
  * - cuts: each tensor becomes an output, and what read it reads a new input of the same type and shape
  * - add: what reads the tensor `at` reads it through new nodes that give the same values (`addable`)
- * - remove: the node passes its first input on; it must have the same type and shape as the output
+ * - remove: the node passes its first input on that is no constant; it must have the same type and shape as the output
  * - merge: both inputs of the MatMul that makes the tensor are scaled by one number each; one of them, or the result
  *   (`behind`), is scaled by the product of both instead, which is the same but for its rounding
  */
@@ -179,11 +179,24 @@ function readsInstead(
   );
 }
 
+/** The place of the first input that is no constant; 0: all are. */
+export function dataInput(graph: ModelGraph, node: number): number {
+  const isConstant = (tensor: number) => {
+    const { kind, producer } = graph.tensors[tensor]!;
+    return kind === 'initializer' || graph.nodes[producer]?.op === 'Constant';
+  };
+  return Math.max(
+    0,
+    graph.inputs[node]!.findIndex((tensor) => tensor >= 0 && !isConstant(tensor)),
+  );
+}
+
 function without(graph: ModelGraph, { types, shapes }: InferredTensors, id: string): ModelEdits | Unfit {
   const index = graph.indexOfId.get(id);
   const node = index === undefined ? undefined : graph.nodes[index]!;
   if (index === undefined || !node) return { reason: missingNode(graph, id) };
-  const [input, output] = [graph.inputs[index]![0] ?? -1, graph.outputs[index]![0] ?? -1];
+  const [place, output] = [dataInput(graph, index), graph.outputs[index]![0] ?? -1];
+  const input = graph.inputs[index]![place] ?? -1;
   const words = `Node ${id}${node.name && ` "${node.name}"`} (${node.op})`;
   if (input < 0 || output < 0) return { reason: `${words} has no input to pass on, so it cannot be removed` };
   const others = graph.outputs[index]!.slice(1).filter(
@@ -193,7 +206,7 @@ function without(graph: ModelGraph, { types, shapes }: InferredTensors, id: stri
   const [before, after] = [describe(types[input], shapes[input]), describe(types[output], shapes[output])];
   if (before !== after)
     return { reason: `${words} changes ${before} to ${after}, so the model would be invalid without it` };
-  const by = { op: 'Identity', name: node.name, inputs: [node.inputs[0]!], outputs: [node.outputs[0]!] };
+  const by = { op: 'Identity', name: node.name, inputs: [node.inputs[place]!], outputs: [node.outputs[0]!] };
   return { replace: [{ node: id, by }] };
 }
 

@@ -437,7 +437,7 @@ export class TensorsInLog {
   }
 }
 
-const tensor = /\[(.+?) -> \((|-?\d+(?:, -?\d+)*)\)\[(\w+)\]\](?:, |$)/g;
+const tensor = /\[(.{1,1000}?) -> \((|-?\d+(?:, -?\d+)*)\)\[(\w+)\]\](?:, |$)/g;
 
 /** What computes sizes from the results of Shape, and constants from constants. */
 const sizeOps = new Set(

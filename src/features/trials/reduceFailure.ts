@@ -46,7 +46,7 @@ export type Symptom = { failure: Failure } | { rule: string };
  * @returns a gate file with this one check, or what is wrong with it
  */
 export function readRule(text: string): GateFile | Unfit {
-  const { value, problems } = readGate(`rules:\n  ${text}\n`, '2026-01-01');
+  const { value, problems } = readGate(`rules:\n  ${text}\n`);
   const [problem] = problems;
   if (!value || problem) return { reason: problem?.message ?? 'There is no rule' };
   const [check, another] = value.checks;
@@ -55,7 +55,7 @@ export function readRule(text: string): GateFile | Unfit {
   if (check.limit.kind === 'percent' || check.limit.kind === 'difference')
     return { reason: `${check.limit.text} needs a baseline. Give a number without a sign` };
   if (check.limit.kind === 'accuracy') return { reason: 'The error of a part cannot be judged. Give another rule' };
-  return { ...value, allow: [] };
+  return { ...value };
 }
 
 /** Whether a rule is broken. What cannot be judged is not broken. */

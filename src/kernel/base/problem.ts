@@ -61,3 +61,11 @@ export interface Read<T> {
   value: T | undefined;
   problems: Problem[];
 }
+
+/** The lines of a message in one line. */
+export const foldLines = (text: string): string =>
+  text
+    .split(/[\r\n]+/)
+    .map((line) => line.trim())
+    .filter(Boolean)
+    .join(' ');

@@ -86,7 +86,7 @@ export const goneNames: readonly { since: string; advice: string; python?: strin
   },
   {
     since: '10.0',
-    advice: 'Quantize the model with Q/DQ nodes: trtlens quantize calibrate makes them from samples.',
+    advice: 'Quantize the model with Q/DQ nodes, for example with ModelOpt.',
     python: 'INetworkDefinition.has_explicit_precision NetworkDefinitionCreationFlag.EXPLICIT_PRECISION',
     cpp: 'INetworkDefinition.hasExplicitPrecision NetworkDefinitionCreationFlag.kEXPLICIT_PRECISION',
   },

@@ -245,7 +245,71 @@ const CONDITIONS = {
     const [one, other] = inputs[node]!.map((input) => inferred.shapes[input]);
     return one?.at(-2) === 1 || other?.at(-1) === 1;
   },
+
+  /** A strided Conv whose result, behind moves and a normalization, two products read that lead into one Softmax and out of it. */
+  'reduces-keys': (network: Network, node: number): boolean => {
+    if (!(intsAttribute(network.nodes[node]!, 'strides') ?? []).some((step) => step > 1)) return false;
+    const products = readersBehind(
+      network,
+      node,
+      (op) => moving.has(op) || op === 'LayerNormalization' || op === 'Add',
+    ).filter((reader) => isProduct(network, reader));
+    const scores = products.flatMap((product) =>
+      readersBehind(network, product, (op) => /^(?:Mul|Div|Add)$/.test(op) || moving.has(op)),
+    );
+    const behind = scores.flatMap((reader) => [
+      reader,
+      ...readersBehind(network, reader, (op) => /^(?:Mul|Div|Add)$/.test(op)),
+    ]);
+    return products.length > 1 && behind.some((reader) => network.nodes[reader]!.op === 'Softmax');
+  },
+
+  /** The first dimension is larger than 1, or open. */
+  batched: ({ inputs, inferred }: Network, node: number): boolean => {
+    const [input = -1] = inputs[node]!;
+    const shape = inferred.shapes[input];
+    return shape === null || shape === undefined || shape[0] !== 1;
+  },
+
+  /** Of an Add, one operand is a part of a Split that a Concat joins with the sum; the other is an activation of a Conv. */
+  'adds-view-to-concat': (network: Network, node: number): boolean => {
+    const { nodes, inputs, outputs, tensors } = network;
+    const concats = outputs[node]!.flatMap((tensor) =>
+      tensors[tensor]!.consumers.filter((at) => nodes[at]!.op === 'Concat'),
+    );
+    const makers = inputs[node]!.map((tensor) => tensors[tensor]?.producer ?? -1);
+    return [0, 1].some((at) => {
+      const [view, other] = [makers[at] ?? -1, makers[1 - at] ?? -1];
+      if (view < 0 || other < 0 || !/^(?:Split|Slice)$/.test(nodes[view]!.op)) return false;
+      const isJoined = concats.some((concat) => inputs[concat]!.some((tensor) => outputs[view]!.includes(tensor)));
+      const activated = /^(?:Mul|Relu|LeakyRelu|Clip|HardSwish|Swish|Sigmoid)$/.test(nodes[other]!.op);
+      return (
+        isJoined && activated && inputs[other]!.some((tensor) => nodes[madeBy(network, tensor, false)]?.op === 'Conv')
+      );
+    });
+  },
+
+  /** Its result is FP16. */
+  half: ({ outputs, inferred }: Network, node: number): boolean =>
+    outputs[node]!.some((tensor) => inferred.types[tensor] === 'float16'),
 } satisfies Record<string, (network: Network, node: number) => boolean>;
+
+/** The nodes that read what a node makes, behind those of which `isPassed` holds; each once, as far as 64 nodes. */
+function readersBehind(
+  { nodes, outputs, tensors }: Network,
+  node: number,
+  isPassed: (op: string) => boolean,
+): number[] {
+  const seen = new Set([node]);
+  const found = new Set<number>();
+  for (const at of seen) {
+    if (seen.size > 64) break;
+    for (const reader of outputs[at]!.flatMap((tensor) => tensors[tensor]!.consumers))
+      if (isPassed(nodes[reader]!.op)) seen.add(reader);
+      else found.add(reader);
+  }
+  return [...found];
+}
 
 const ways = new WeakMap<Network, Map<string, Set<string>>>();
 

@@ -1,15 +1,16 @@
 // Makes the report: for each node its fate, for each layer its nodes.
 import { addTo } from '../base/addTo.ts';
 import type { Problem } from '../base/problem.ts';
-import { counted } from '../base/text.ts';
+import { counted, versionNumber } from '../base/text.ts';
+import { isOldRow } from '../read/tensorrt/readLayerInfo.ts';
 import { emptyModel, type OnnxModel } from '../read/onnx/onnxModel.ts';
-import type { BuildLog, EngineLayer, LayerInfo, Profile } from '../read/tensorrt/buildOutput.ts';
+import type { BuildLog, EngineLayer, LayerInfo, ProfileRow } from '../read/tensorrt/buildOutput.ts';
 import { bareLayer, type Placement } from '../read/tensorrt/readLayerLine.ts';
 import { builtNetworkOf, contradictedShapes, type Contradiction, networkOf } from '../network/network.ts';
 import { withoutProfile } from '../network/layerName.ts';
 import { type ModelGraph, readsOf } from '../network/modelGraph.ts';
 import { createNodeNames, type NodeNames } from '../network/nodeNames.ts';
-import { nodeRoles, type OpenShapes } from '../network/nodeRoles.ts';
+import { nodeRoles } from '../network/nodeRoles.ts';
 import type {
   FusionReport,
   LayerKind,
@@ -19,12 +20,14 @@ import type {
   ReportLayer,
   ReportTensor,
 } from './fusionReport.ts';
+import { type LoggedShapes } from '../network/nodeRoles.ts';
 import { addCandidates } from './internal/candidateKernels.ts';
 import { joinCounters } from './internal/counterJoin.ts';
 import { claimGone } from './internal/eliminatedNodes.ts';
 import { createEngineView, type EngineView, outsideName, runsKernel } from './internal/engineView.ts';
 import { findSavings } from './internal/fusionSavings.ts';
 import { groupTitles } from './internal/groupTitles.ts';
+import { findHeldBack } from './internal/heldBack.ts';
 import { claimLoggedFusions } from './internal/loggedFusions.ts';
 import {
   modelProblem,
@@ -81,15 +84,10 @@ export function reportTensors({ graph, view, contradicted }: Resolution): Report
  * Never throws on inputs that contradict each other; `problems` says where they do.
  */
 export function createReport(given: ReportInput): FusionReport {
-  const input = withoutDamagedLayers(given);
+  const input = withProfileLayers(withoutDamagedLayers(withoutOldLog(given)));
   const { log, resolution, other, noEngine, staticShapes } = joinInput(input);
   const { view, graph } = resolution;
-  const lostNodes =
-    input.model === null
-      ? undefined
-      : other
-        ? { checked: false, reason: 'The model differs from the one that was built.' }
-        : findUnaccounted(resolution, log);
+  const lostNodes = lostNodesOf(input, resolution, other !== undefined);
   const nodes = nodeFates(resolution, staticShapes, noEngine);
   addCandidates(resolution, nodes);
   const times = layerTimes(view, input);
@@ -136,7 +134,42 @@ export function createReport(given: ReportInput): FusionReport {
     ],
   };
   report.remarks = findRemarks(resolution, report, found, log);
-  return { ...report, ...costs(report, resolution) };
+  const known = input.model !== null && !other;
+  return { ...report, ...costs(report, resolution), ...(known && { heldBack: findHeldBack(report, graph) }) };
+}
+
+function lostNodesOf({ model, log }: ReportInput, resolution: Resolution, other: boolean): FusionReport['lostNodes'] {
+  if (model === null) return undefined;
+  if (other) return { checked: false, reason: 'The model differs from the one that was built.' };
+  return findUnaccounted(resolution, log);
+}
+
+/** The oldest version whose names of layers are known. */
+const OLDEST = '8.2';
+
+/** Of a log of an older version only the version is kept. */
+function withoutOldLog(input: ReportInput): ReportInput {
+  const { log, problems = [] } = input;
+  if (log === undefined || log.product === 'tensorrt-rtx') return input;
+  const isOld = log.version !== null && versionNumber(log.version) < versionNumber(OLDEST);
+  if (!isOld && !log.profile.some(({ name }) => isOldRow(name))) return input;
+  const { inspectorLayers: _, devices: __, ...rest } = log;
+  const problem: Problem = {
+    severity: 'error',
+    code: 'old-version',
+    message: `The log is of TensorRT ${isOld ? log.version : '8.0 or earlier'}; TensorRT Lens reads ${OLDEST} and later.`,
+  };
+  const nothing = { parsedNodes: [], phases: [], engineLayers: [], bindings: [], finalLayers: [], profile: [] };
+  return { ...input, log: { ...rest, ...nothing }, problems: [...problems, problem] };
+}
+
+/** A profile, or a profile's table in a log, names the layers where nothing else lists any. */
+function withProfileLayers(input: ReportInput): ReportInput {
+  const { log, layerInfo, profile } = input;
+  if ((layerInfo?.layers.length ?? 0) > 0 || log === undefined || profile?.trace) return input;
+  if (log.engineLayers.length + log.phases.length + (log.devices?.layers.length ?? 0) > 0) return input;
+  const rows = layersOfRows(profile?.rows ?? log.profile);
+  return rows === undefined ? input : { ...input, layerInfo: rows };
 }
 
 /** Layer info that breaks off is left out where a log says more: it lists as many layers or more, or what TensorRT planned. */
@@ -167,7 +200,7 @@ function joinInput(input: ReportInput) {
     graph,
     tensors(view.bindings),
     tensors(copiedFromHost(view)),
-    openShapes(graph, names, contradicted),
+    loggedShapes(graph, names, view, contradicted),
   );
   const given = createResolution({ graph, names, view, contradicted, ...roles });
   const { resolution, other } = resolve(input, log, given);
@@ -175,11 +208,33 @@ function joinInput(input: ReportInput) {
   return { log, resolution, other, noEngine, staticShapes: roles.staticShapes };
 }
 
-/** What declarations assign to be known and is not, by the inputs of the model or by what the parser logged. */
-const openShapes = (graph: ModelGraph, names: NodeNames, contradicted: readonly Contradiction[]): OpenShapes => ({
-  tensors: new Set(contradicted.map(({ tensor }) => tensor)),
-  nodes: new Set(graph.nodes.flatMap((_, node) => (names.recordOf(node)?.ofOpenShape ? [node] : []))),
-});
+/** What the log says of shapes and constants, and which declarations do not count. */
+function loggedShapes(
+  graph: ModelGraph,
+  names: NodeNames,
+  { phase }: EngineView,
+  contradicted: readonly Contradiction[],
+): LoggedShapes {
+  const dims = graph.nodes.flatMap((_, node) => {
+    const logged = names.recordOf(node)?.inputDims;
+    return logged ? [[node, logged] as const] : [];
+  });
+  return {
+    contradicted: new Set(contradicted.map(({ tensor }) => tensor)),
+    inputDims: new Map(dims),
+    constants: madeConstants(graph, phase),
+  };
+}
+
+/** The nodes of whose results TensorRT made constants before it optimized, by its list: `CONSTANT x[Constant]`. */
+const madeConstants = (graph: ModelGraph, phase: EngineView['phase']): Set<number> =>
+  new Set(
+    (phase?.graphNodes ?? []).flatMap(({ kind, name }) => {
+      const tensor =
+        kind === 'CONSTANT' && name.endsWith('[Constant]') ? graph.byName.get(name.slice(0, -10)) : undefined;
+      return tensor === undefined ? [] : graph.tensors[tensor]!.producer;
+    }),
+  );
 
 const withCounters = (layer: ReportLayer, counters: ReportLayer['counters']): ReportLayer =>
   counters === undefined ? layer : { ...layer, counters };
@@ -290,7 +345,7 @@ function kindOf(view: EngineView, index: number, nodes: number): LayerKind {
   }
   if (nodes > 0) return nodes === 1 ? 'single' : 'fused';
   const native = view.nativeNames.get(index) ?? name;
-  if (native.startsWith('Reformatting CopyNode for ') || /^Reformat/i.test(type)) return 'reformat';
+  if (native.startsWith('Reformatting CopyNode for ') || /^(?:Myelin)?Reformat/i.test(type)) return 'reformat';
   if (
     /^(ShapeHostToDevice|DeviceToShapeHost|TrainStation|shape_call)$/i.test(type) ||
     /Shape(Host|Device)|DevicetoShapeHost/i.test(name)
@@ -402,18 +457,18 @@ export type EngineInput = Omit<
 export function createEngineReport({ file, ...given }: EngineInput): EngineReport {
   const names = createNodeNames(networkOf(noModel), given.log?.parsedNodes ?? []);
   const first = createEngineView(given.layerInfo, given.log, names, given.optimizationProfile);
-  const rows = layersOfProfile(given.profile);
+  const rows = layersOfRows(given.profile?.rows ?? given.log?.profile ?? []);
   const input = first.source === 'none' && rows !== undefined ? { ...given, layerInfo: rows } : given;
   const view = input === given ? first : createEngineView(rows, given.log, names, given.optimizationProfile);
   const report = createReport({ ...input, model: null, modelFile: file });
   return { report, layers: view.layers, bindings: [...view.bindings] };
 }
 
-function layersOfProfile(profile: Profile | undefined): LayerInfo | undefined {
-  if (profile === undefined || profile.rows.length === 0) return undefined;
+function layersOfRows(rows: readonly ProfileRow[]): LayerInfo | undefined {
+  if (rows.length === 0 || rows.some(({ name }) => isOldRow(name))) return undefined;
   return {
     detail: 'names',
-    layers: profile.rows.map(({ name }) => bareLayer(name, null)),
+    layers: rows.map(({ name }) => bareLayer(name, null)),
     bindings: [],
     ioTensors: [],
     documents: 1,

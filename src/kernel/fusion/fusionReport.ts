@@ -12,7 +12,7 @@ import type {
 } from '../read/tensorrt/buildOutput.ts';
 import type { KernelCounters } from '../read/tensorrt/readLayerInfo.ts';
 
-/** The contract between the core, the command line, the views and every script that reads results (`docs/fusion-report.md`). Fields may be added; these keep their names and meaning. */
+/** The contract between the core, the command line, the views and every script that reads results (`docs/reference/fusion-report.md`). Fields may be added; these keep their names and meaning. */
 export interface FusionReport {
   /** Version of this contract. */
   schema: 1;
@@ -53,6 +53,8 @@ export interface FusionReport {
   remarks: Remark[];
   /** Time that may be avoidable; omitted where no layer was timed. */
   findings?: TimeFinding[];
+  /** What holds this build back, the costliest first, five at most; omitted without a model, and where the layers are not known. */
+  heldBack?: HeldBack[];
   /** What fusion saved in each group of several nodes; omitted without a model. */
   savings?: FusionSaving[];
   /** What the open dimensions of the model cost, found by building it for fixed shapes; omitted where that was not done. */
@@ -409,6 +411,49 @@ export interface TimeFinding {
   layers: number[];
 }
 
+/** Why a part of the engine may be slower than it needs to be. */
+export interface HeldBack {
+  /** What it is. */
+  code:
+    | 'attention-not-fused'
+    | 'normalization-not-fused'
+    | 'activation-not-fused'
+    | 'outside-quantization'
+    | 'attention-not-quantized'
+    | 'reformat-between-islands'
+    | 'no-tensor-cores';
+  /** Which condition of the fusion fails, as builds with one difference showed; `unknown`: none that was tried. Omitted where it is not about a condition. */
+  condition?: HeldBackCondition;
+  /** Ids of the nodes concerned. */
+  nodes: string[];
+  /** Ids of the layers that compute them. */
+  layers: number[];
+  /** Milliseconds of these layers; null: not timed. */
+  ms: number | null;
+  /** Bytes that these layers hand to each other; null: not known. */
+  bytes: number | null;
+  /** What, why, and what is fused instead. */
+  message: string;
+  /** What in the inputs says so, and in which builds the condition was found. */
+  evidence: string[];
+  /** What to run next; null: nothing is known to help. */
+  change: { command: string } | null;
+}
+
+/** A condition of a fusion. */
+export type HeldBackCondition =
+  | 'type'
+  | 'head-size'
+  | 'length'
+  | 'mask-form'
+  | 'scale-form'
+  | 'layout'
+  | 'quantization'
+  | 'dynamic-shape'
+  | 'softmax-form'
+  | 'extra-consumer'
+  | 'unknown';
+
 /** What fusion saved in one group, against a kernel for each node that writes its outputs to memory. Derived from the members and the static shapes of the model, never measured. */
 export interface FusionSaving {
   /** The group: a ForeignNode, or a layer outside of them, by its id. */
@@ -531,3 +576,20 @@ export const foreignNumber = ({ id, device }: Pick<ReportForeignNode, 'id' | 'de
 /** What TensorRT compiles as a whole, by its device. */
 export const foreignNoun = (device: ReportForeignNode['device']): string =>
   device === 'dla' ? 'DLA loadable' : 'ForeignNode';
+
+/**
+ * ForeignNodes whose kernels are not listed, or do not say what they compute. A kernel's name has one of its nodes at
+ * most: with names alone (`--profilingVerbosity=layer_names_only`) the others seem to be in no kernel.
+ */
+export function opaqueForeignNodes({ foreignNodes, layers }: FusionReport): Set<number> {
+  const says = (id: number) =>
+    layers[id]?.kind === 'kernel' && layers[id].nodes.length > 0 && layers[id].evidence.some((by) => by !== 'name');
+  return new Set(foreignNodes.filter(({ layers: ids }) => !ids.some(says)).map(({ id }) => id));
+}
+
+/** Milliseconds of all layers that were measured; null if none was. */
+export function totalMs(layers: readonly Pick<ReportLayer, 'averageMs'>[]): number | null {
+  let sum: number | null = null;
+  for (const { averageMs } of layers) if (averageMs !== null) sum = (sum ?? 0) + averageMs;
+  return sum;
+}

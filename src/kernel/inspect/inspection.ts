@@ -356,7 +356,8 @@ export function inspectLog(log: BuildLog, problems: Problem[]): Inspection | nul
 function isHelp(log: BuildLog, evidence: LogEvidence): boolean {
   const logged =
     evidence.library + evidence.prefixed + log.messages.length + log.engineLayers.length + log.phases.length;
-  return (log.runs ?? []).length > 0 && logged === 0;
+  // A log whose frames were cut down to the program, as in a report, has no command.
+  return logged === 0 && (log.runs ?? []).some(({ command }) => command !== '');
 }
 
 const TENSORRT_WORDS = /TensorRT|trtexec|Myelin|tactic|\{ForeignNode\[|onnx2trt|ModelImporter|tensorrt|polygraphy/;
@@ -370,7 +371,18 @@ const WRITERS = {
 };
 const OUTCOMES = { passed: 'passed', failed: 'failed', 'cut-off': 'cut off', unknown: 'no complete build' };
 
+/** Three significant digits. */
+const numberText = (value: number): string => String(Number(value.toPrecision(3)));
+
 function summaryOf(log: BuildLog): string {
   const writer = log.writer === null ? '' : ` by ${WRITERS[log.writer]}`;
-  return `Log of ${releaseName(log)}${writer}: ${OUTCOMES[log.outcome]}, ${counted(log.lines, 'line')}`;
+  const { gpu, seconds, throughput } = log;
+  const facts = [
+    gpu ?? '',
+    seconds.build === null ? '' : `built in ${numberText(seconds.build)} s`,
+    throughput ? `${numberText(throughput)} inferences in a second` : '',
+  ].filter((fact) => fact !== '');
+  return [`Log of ${releaseName(log)}${writer}: ${OUTCOMES[log.outcome]}`, ...facts, counted(log.lines, 'line')].join(
+    ', ',
+  );
 }

@@ -466,7 +466,7 @@ const noScope: { scope?: string } = {};
 export function scopeFrom(metadata: readonly { key: string; value: string }[]): { scope?: string } {
   const list = metadata.find(({ key }) => key === 'pkg.torch.onnx.name_scopes')?.value;
   if (list === undefined) return noScope;
-  const scopes = [...list.matchAll(/'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"/g)].map(
+  const scopes = [...list.matchAll(/'((?:[^'\\]|\\(?:.|$))*)(?:'|$)|"((?:[^"\\]|\\(?:.|$))*)(?:"|$)/gs)].map(
     (found) => found[1] ?? found[2] ?? '',
   );
   // The last entry is the node itself; each scope repeats its parent's text.

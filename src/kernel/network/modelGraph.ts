@@ -403,7 +403,7 @@ function innerNames({ id, inputs, outputs }: OnnxNode, body: OnnxGraph, names: N
 }
 
 /** A node as far as its place in an attention matters; each tensor of the network has one name or number, in all graphs. */
-interface AttentionNode<Tensor> {
+export interface AttentionNode<Tensor> {
   op: string;
   inputs: readonly Tensor[];
   outputs: readonly Tensor[];
@@ -436,6 +436,10 @@ export interface Attention {
   /** The nodes on the way from the one product to the other, in that order, without the products. */
   path: number[];
 }
+
+/** The nodes of a graph as `attentions` reads them. */
+export const attentionNodes = ({ nodes, inputs, outputs }: ModelGraph): AttentionNode<number>[] =>
+  nodes.map(({ op }, node) => ({ op, inputs: inputs[node]!, outputs: outputs[node]! }));
 
 /** Every Softmax that is fed by a product of two computed tensors through scale, mask, casts and the like, and read by another one. */
 export function attentions<Tensor extends string | number>(network: readonly AttentionNode<Tensor>[]): Attention[] {
@@ -476,8 +480,9 @@ export function attentions<Tensor extends string | number>(network: readonly Att
         for (const reader of readers.get(output) ?? []) {
           if (from.has(reader) || reader === softmax) continue;
           const { op, inputs } = network[reader]!;
-          // The probabilities are the left factor.
-          if (attentionProducts.has(op) && inputs[0] === output) {
+          // The probabilities are the left factor, transposed the right one.
+          const factor = network[at]!.op === 'Transpose' ? inputs.indexOf(output) : 0;
+          if (attentionProducts.has(op) && inputs[factor] === output) {
             from.set(reader, at);
             return { found: reader, path: chain(from, reader, softmax).reverse() };
           }

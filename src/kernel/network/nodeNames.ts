@@ -19,8 +19,8 @@ export interface ParsedNode {
   name: string;
   op: string;
   line: number;
-  /** true for a Shape or Size of a tensor whose dimensions the parser does not all know; otherwise omitted. */
-  ofOpenShape?: true;
+  /** Of a Shape or Size: the dimensions of what it reads, -1 for one that the parser does not know. */
+  inputDims?: readonly number[];
   /** Names of the TensorRT layers registered for it, and of helpers registered while it was parsed. */
   layers: string[];
   helpers: string[];

@@ -1,12 +1,13 @@
 // What TensorRT makes of an operator.
 import type { OnnxNode, OnnxValue } from '../read/onnx/onnxModel.ts';
-import { inDataOrder, isStandardDomain, type ModelGraph, readsOf } from './modelGraph.ts';
+import { constantOf, type Elements, elementsOf, valueOf } from './internal/shapeValues.ts';
+import { inDataOrder, isStandardDomain, type ModelGraph, readsOf, standardOpset } from './modelGraph.ts';
 
 /** What a node is by the graph alone, before anything is known about an engine. */
 export type NodeRole =
   /** Works on data that only the inference knows. */
   | 'data'
-  /** A constant, or everything that it depends on is constant. */
+  /** A constant, or everything that it depends on is constant, or all that is read of its shape is. */
   | 'constant'
   /** Computes a shape from shapes: runs on the host where shapes are dynamic. */
   | 'shape'
@@ -78,7 +79,7 @@ export const viewsData = new Set(['Reshape', 'Flatten', 'Squeeze', 'Unsqueeze', 
 export interface NodeRoles {
   /** By index of the node. */
   roles: NodeRole[];
-  /** 1 for a node that depends on shapes and constants only, and on some shape that is not known before the build. */
+  /** 1 for a node that depends on shapes and constants only, and on some shape that is not wholly known before the build. */
   arithmetic: Uint8Array;
   /** True where the graph's shapes are known before the build: then shape arithmetic is constant. */
   staticShapes: boolean;
@@ -88,20 +89,22 @@ export interface NodeRoles {
  * Sorts nodes into data, constants, shape arithmetic, identities and dead code, by the graph alone.
  * `live`: tensors that the engine gives back besides the model's outputs (outputs marked at build time).
  * `copied`: tensors that the engine copies from the host, where they are computed though nothing needs them as a shape.
- * `open`: what the model's declarations claim wrongly to be known.
+ * `logged`: what a log says of shapes and constants, which counts more than the model's declarations.
  */
 export function nodeRoles(
   graph: ModelGraph,
   live: readonly number[] = [],
   copied: readonly number[] = [],
-  open: OpenShapes = noneOpen,
+  logged: LoggedShapes = nothingLogged,
 ): NodeRoles {
-  const { constant, arithmetic, staticShapes } = constness(graph, open);
+  const { constant, arithmetic, staticShapes } = constness(graph, logged);
+  foldUnread(graph, constant, arithmetic);
   const host = hostShapes(graph, constant, arithmetic, copied);
   const alive = liveNodes(graph, live);
   const roles = graph.nodes.map((node, index): NodeRole => {
-    if (constant[index]) return 'constant';
+    if (constant[index] && !arithmetic[index]) return 'constant';
     if (!alive[index]) return 'dead';
+    if (constant[index]) return 'constant';
     // Shape and Size read no data: even if no one needs the value as a shape, the host knows it.
     if (host[index] || isShapeOp(node)) return 'shape';
     return identities.has(node.op) && isStandardDomain(node.domain) ? 'identity' : 'data';
@@ -109,15 +112,17 @@ export function nodeRoles(
   return { roles, arithmetic, staticShapes };
 }
 
-/** Where a declared shape does not count. */
-export interface OpenShapes {
+/** What TensorRT logs of shapes and constants, and where a declared shape does not count. */
+export interface LoggedShapes {
   /** Tensors whose declared shape their inputs contradict. */
-  tensors: ReadonlySet<number>;
-  /** Shape and Size nodes of which the parser says that they read a tensor with open dimensions. */
-  nodes: ReadonlySet<number>;
+  contradicted: ReadonlySet<number>;
+  /** What Shape and Size nodes read, by the parser: -1 for a dimension that it does not know. */
+  inputDims: ReadonlyMap<number, readonly number[]>;
+  /** Nodes of whose results TensorRT made constants. */
+  constants: ReadonlySet<number>;
 }
 
-const noneOpen: OpenShapes = { tensors: new Set(), nodes: new Set() };
+const nothingLogged: LoggedShapes = { contradicted: new Set(), inputDims: new Map(), constants: new Set() };
 
 const isShapeOp = (node: OnnxNode): boolean =>
   (node.op === 'Shape' || node.op === 'Size') && isStandardDomain(node.domain);
@@ -129,7 +134,7 @@ interface Constness {
   staticShapes: boolean;
 }
 
-function constness(graph: ModelGraph, open: OpenShapes): Constness {
+function constness(graph: ModelGraph, logged: LoggedShapes): Constness {
   const count = graph.nodes.length;
   const constant = new Uint8Array(count);
   const arithmetic = new Uint8Array(count);
@@ -141,28 +146,32 @@ function constness(graph: ModelGraph, open: OpenShapes): Constness {
   };
   const isFixed = (tensor: number): boolean => {
     const { producer, kind, value } = graph.tensors[tensor]!;
-    if (kind === 'initializer' || (hasStaticShape(value) && !open.tensors.has(tensor))) return true;
+    if (kind === 'initializer' || (hasStaticShape(value) && !logged.contradicted.has(tensor))) return true;
     return producer >= 0 && (constant[producer] === 1 || fixed[producer] === 1);
   };
   const isArithmetic = (tensor: number): boolean => {
     const { producer } = graph.tensors[tensor]!;
     return producer >= 0 && arithmetic[producer] === 1;
   };
+  const elements = new ShapeElements(graph, logged);
   for (const index of inDataOrder(graph)) {
     const node = graph.nodes[index]!;
     const reads = readsOf(graph, index);
     const isOwner = owners.has(node.op) || node.subgraphs.length > 0;
     if (isShapeOp(node)) {
-      if (reads.every(isFixed) && reads.length > 0 && !open.nodes.has(index)) constant[index] = 1;
-      else arithmetic[index] = 1;
+      const isDeclared = reads.length > 0 && reads.every(isFixed) && !logged.inputDims.get(index)?.includes(-1);
+      if (isDeclared || elements.areKnown(index) || logged.constants.has(index)) constant[index] = 1;
+      if (!isDeclared) arithmetic[index] = 1;
       fixed[index] = 1;
       continue;
     }
     if (!isOwner && !randomOperators.has(node.op)) {
-      if (reads.every(isConstant)) constant[index] = 1;
-      else if (reads.every((tensor) => isConstant(tensor) || isArithmetic(tensor))) arithmetic[index] = 1;
+      if (reads.every((tensor) => isConstant(tensor) || isArithmetic(tensor))) {
+        if (reads.some(isArithmetic)) arithmetic[index] = 1;
+        if (elements.areKnown(index) || reads.every(isConstant) || logged.constants.has(index)) constant[index] = 1;
+      }
     }
-    if (constant[index] || hasFixedShape(graph, index, reads, isConstant, isFixed, open)) fixed[index] = 1;
+    if (constant[index] || hasFixedShape(graph, index, reads, isConstant, isFixed, logged)) fixed[index] = 1;
   }
   const staticShapes = graph.tensors.every(({ kind, value }) => kind !== 'input' || hasStaticShape(value));
   return { constant, arithmetic, staticShapes };
@@ -174,17 +183,78 @@ function hasFixedShape(
   reads: readonly number[],
   isConstant: (tensor: number) => boolean,
   isFixed: (tensor: number) => boolean,
-  open: OpenShapes,
+  { contradicted }: LoggedShapes,
 ): boolean {
   const node = graph.nodes[index]!;
   const isDeclared = (tensor: number): boolean =>
-    hasStaticShape(graph.tensors[tensor]!.value) && !open.tensors.has(tensor);
+    hasStaticShape(graph.tensors[tensor]!.value) && !contradicted.has(tensor);
   if (graph.outputs[index]!.every(isDeclared)) return true;
   if (shapeFromData.has(node.op) || !reads.every(isFixed)) return false;
   return (shapeInputs.get(node.op) ?? []).every((at) => {
     const tensor = graph.inputs[index]![at] ?? -1;
     return tensor < 0 || isConstant(tensor);
   });
+}
+
+/** The elements of shape arithmetic: what is selected of a shape may be known where the shape is not. */
+class ShapeElements {
+  readonly #graph: ModelGraph;
+  readonly #logged: LoggedShapes;
+  readonly #opset: number;
+  readonly #elements = new Map<number, Elements | null>();
+
+  constructor(graph: ModelGraph, logged: LoggedShapes) {
+    this.#graph = graph;
+    this.#logged = logged;
+    this.#opset = standardOpset(graph.model);
+  }
+
+  /** True where all elements of a node's result are known; to be asked in the order of the data. */
+  areKnown(index: number): boolean {
+    const { nodes, inputs, outputs } = this.#graph;
+    const node = nodes[index]!;
+    if (!isStandardDomain(node.domain) || outputs[index]!.length !== 1) return false;
+    const values = inputs[index]!.map((tensor) => this.#of(tensor));
+    const shapes = isShapeOp(node)
+      ? [this.#dimsOf(index)]
+      : values.map((value) => (value === null ? null : [value.length]));
+    const made = valueOf({ node, opset: this.#opset, shapes, values });
+    this.#elements.set(outputs[index]![0]!, made);
+    return made?.every((element) => typeof element === 'number') ?? false;
+  }
+
+  #of(tensor: number): Elements | null {
+    if (tensor < 0) return null;
+    const known = this.#elements.get(tensor);
+    if (known !== undefined) return known;
+    const { stored, producer } = this.#graph.tensors[tensor]!;
+    const node = this.#graph.nodes[producer];
+    const found = stored ? elementsOf(stored) : node?.op === 'Constant' ? constantOf(node) : null;
+    this.#elements.set(tensor, found);
+    return found;
+  }
+
+  #dimsOf(index: number): Elements | null {
+    const dims = this.#logged.inputDims.get(index);
+    if (dims) return dims.map((dim) => (dim < 0 ? null : dim));
+    const [tensor = -1] = this.#graph.inputs[index]!;
+    if (tensor < 0 || this.#logged.contradicted.has(tensor)) return null;
+    return this.#graph.tensors[tensor]!.value?.shape ?? null;
+  }
+}
+
+/** Shape arithmetic whose readers are all known before the build is not needed after it. */
+function foldUnread(graph: ModelGraph, constant: Uint8Array, arithmetic: Uint8Array): void {
+  const results = new Set(graph.graphOutputs);
+  for (const index of [...inDataOrder(graph)].toReversed()) {
+    if (!arithmetic[index] || constant[index]) continue;
+    const isUnread = graph.outputs[index]!.every((tensor) => {
+      const { consumers, owner } = graph.tensors[tensor]!;
+      const isGivenBack = results.has(tensor) || (owner >= 0 && graph.bodyOutputs.get(owner)?.includes(tensor));
+      return consumers.length > 0 && !isGivenBack && consumers.every((reader) => constant[reader] === 1);
+    });
+    if (isUnread) constant[index] = 1;
+  }
 }
 
 const hasStaticShape = (value: OnnxValue | null): boolean =>
@@ -201,7 +271,7 @@ function hostShapes(
   const stack: number[] = [];
   const need = (tensor: number): void => {
     const producer = tensor < 0 ? -1 : graph.tensors[tensor]!.producer;
-    if (producer >= 0 && arithmetic[producer] && !host[producer]) {
+    if (producer >= 0 && arithmetic[producer] && !constant[producer] && !host[producer]) {
       host[producer] = 1;
       stack.push(producer);
     }

@@ -19,7 +19,7 @@ import {
   sourceText,
   type TensorScale,
 } from './quantization.ts';
-import { isPart, type QuantizedGraph, typeWord } from './quantizedGraph.ts';
+import { isPart, type QuantizedGraph, typeWord } from '../fusion/quantizedGraph.ts';
 import {
   type Action,
   type Block,

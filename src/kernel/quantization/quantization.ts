@@ -3,10 +3,17 @@ import { counted, firstOf, oneLine, sizeText, thousands, timeText } from '../bas
 import type { DataType } from '../read/onnx/onnxModel.ts';
 import type { FusionReport, ReportLayer } from '../fusion/fusionReport.ts';
 import type { Misplaced } from './internal/misplaced.ts';
-import { type FloatIsland, isDequantize, isPart, isQuantize, type QuantizedGraph } from './quantizedGraph.ts';
+import { type FloatIsland, isDequantize, isPart, isQuantize, type QuantizedGraph } from '../fusion/quantizedGraph.ts';
 
 export { type Misplaced, misplaced } from './internal/misplaced.ts';
-export { type FloatIsland, floatIslands, isDequantize, isPart, isQuantize, QuantizedGraph } from './quantizedGraph.ts';
+export {
+  type FloatIsland,
+  floatIslands,
+  isDequantize,
+  isPart,
+  isQuantize,
+  QuantizedGraph,
+} from '../fusion/quantizedGraph.ts';
 
 /**
  * What became of a Q or DQ node in a build:
@@ -186,19 +193,6 @@ export interface TensorScale {
   range: [low: number, high: number] | null;
   /** What given data hold; absent: not measured. */
   observed?: ObservedValues;
-}
-
-/** With what was measured of the same scales before, as of a model whose build or calibration cache is another one now. */
-export function withMeasured(found: Quantization, measured: Quantization | null): Quantization {
-  if (measured?.samples === undefined) return found;
-  const keyOf = ({ tensor, source, type, scale, range }: TensorScale): string =>
-    JSON.stringify([tensor, source, type, scale, range]);
-  const known = new Map(measured.tensors.map((tensor) => [keyOf(tensor), tensor.observed]));
-  const tensors = found.tensors.map((tensor) => {
-    const observed = known.get(keyOf(tensor));
-    return observed === undefined ? tensor : { ...tensor, observed };
-  });
-  return { ...found, samples: measured.samples, tensors };
 }
 
 /** The values of a tensor in all samples, against its scales. */

@@ -17,11 +17,13 @@ import {
   foreignNumber,
   type Fate,
   type FusionReport,
+  type HeldBack,
   type LayerKind,
   type ReportForeignNode,
   type ReportLayer,
   type ReportNode,
   type ReportTensor,
+  totalMs,
 } from '../fusion/fusionReport.ts';
 import { shortSource, sourceRanges } from '../network/sourceLines.ts';
 import { parseMetadata } from '../network/layerName.ts';
@@ -35,6 +37,7 @@ import {
   fateSentence,
   fateWords,
   findingHead,
+  heldBackHead,
   numberOf,
   regionNoun,
   isStep,
@@ -45,7 +48,6 @@ import {
   oneOf,
   shareOf,
   summarySentence,
-  totalMs,
 } from './words.ts';
 
 /** More inputs than these are counted. */
@@ -188,6 +190,7 @@ export function formatReport(report: FusionReport): string {
     groupLines(report),
     traceLines(passSection(report)),
     findingLines(report),
+    heldBackLines(report.heldBack),
     savingLines(report),
     layerSavingLines(report),
     traceLines(restSection(report)),
@@ -303,6 +306,20 @@ function findingLines({ findings = [] }: FusionReport): string[] {
       `  ${findingHead(finding)}`,
       ...wrap(finding.message, '    '),
       ...finding.evidence.map((line) => shorten(`    - ${oneLine(line)}`, width)),
+    ]),
+  ];
+}
+
+/** What holds the build back, with what to run next. */
+function heldBackLines(heldBack: readonly HeldBack[] = []): string[] {
+  if (heldBack.length === 0) return [];
+  return [
+    'What holds it back',
+    ...heldBack.flatMap((one) => [
+      `  ${heldBackHead(one)}`,
+      ...wrap(oneLine(one.message), '    '),
+      ...one.evidence.map((line) => shorten(`    - ${oneLine(line)}`, width)),
+      ...(one.change === null ? [] : [`    > ${one.change.command}`]),
     ]),
   ];
 }
@@ -530,6 +547,7 @@ export function formatNode(report: FusionReport, node: ReportNode): string {
           '    ',
         )),
     ...(line === null ? [] : [`  Log: line ${line}`]),
+    ...heldBackLines(report.heldBack?.filter(({ nodes }) => nodes.includes(node.id))),
     ...(layers.length === 0 ? [] : ['Layers', ...limited(layers, 'layer', (layer) => layerLines(report, layer))]),
     ...neighbors('Inputs', inputs, ({ producer }) => (producer === null ? [] : [producer])),
     ...neighbors('Outputs', outputs, ({ consumers }) => consumers),
@@ -592,6 +610,7 @@ export function formatMembers(report: FusionReport, foreign: ReportForeignNode):
   const members = (ids: readonly string[]) => ids.flatMap((id) => byId.get(id) ?? []).map((node) => memberLine(node));
   const sections = [
     headLines(report, foreign, kernels),
+    heldBackLines(report.heldBack?.filter(({ layers: of }) => of.some((id) => foreign.layers.includes(id)))),
     ...kernels.map((kernel) => [
       ...wrap(kernelTitle(report, kernel), '', '  '),
       ...(report.subject === 'engine' ? namedNodes(kernel) : members(kernel.nodes)),

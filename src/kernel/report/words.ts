@@ -5,6 +5,7 @@ import {
   type Fate,
   type FusionReport,
   type FusionSaving,
+  type HeldBack,
   type LayerKind,
   measuredInside,
   type ReportForeignNode,
@@ -13,6 +14,7 @@ import {
   type TimeFinding,
   foreignNoun,
   foreignNumber,
+  totalMs,
 } from '../fusion/fusionReport.ts';
 import { isProductFactor } from '../network/layerName.ts';
 
@@ -172,7 +174,8 @@ function titlesOfLayers(report: FusionReport): Map<number, string> {
   const titles = new Map<number, string>();
   const seen = new Map<string, number>();
   for (const layer of report.layers) {
-    if (layer.foreignNode !== null || layer.kind === 'reformat') continue;
+    if (layer.kind === 'foreign' || layer.kind === 'reformat') continue;
+    if (layer.foreignNode !== null && layer.nodes.length === 0) continue;
     const own = layer.nodes.flatMap((node) => nodes.get(node) ?? []);
     const ops = [...new Set(own.map(({ op }) => op))];
     const what = ops.slice(0, mostOps).join(' + ') + (ops.length > mostOps ? ' …' : '');
@@ -516,6 +519,24 @@ export const findingTitle = ({ code }: TimeFinding): string => titles[code];
 export const findingHead = (finding: TimeFinding): string =>
   `${findingTitle(finding)}, ${timeText(finding.ms)}${finding.exact ? '' : ' (derived)'}`;
 
+const causes: Record<HeldBack['code'], string> = {
+  'attention-not-fused': 'Attention not fused',
+  'normalization-not-fused': 'Normalization not fused',
+  'activation-not-fused': 'Activation not fused',
+  'outside-quantization': 'FP32 outside of Q/DQ pairs',
+  'attention-not-quantized': 'Attention not quantized',
+  'reformat-between-islands': 'Floating point between quantized nodes',
+  'no-tensor-cores': 'No tensor cores',
+};
+
+/** `Attention not fused (head-size)`: what holds a build back. */
+export const heldBackTitle = ({ code, condition }: HeldBack): string =>
+  condition === undefined || condition === 'unknown' ? causes[code] : `${causes[code]} (${condition})`;
+
+/** The same with what it takes, as far as it is known. */
+export const heldBackHead = (one: HeldBack): string =>
+  `${heldBackTitle(one)}${one.ms !== null ? `, ${timeText(one.ms)}` : one.bytes !== null && one.bytes > 0 ? `, ${sizeText(one.bytes)}` : ''}`;
+
 /** What fusion saved in a group; undefined: nothing is known of it. */
 export function savingOf(
   { savings = [] }: FusionReport,
@@ -541,13 +562,6 @@ export function savingText({ launches, bytes, tensors, unknownTensors }: FusionS
     unknownTensors > 0 ? `${counted(unknownTensors, 'tensor')} of unknown size` : '',
   ].filter((part) => part !== '');
   return parts.length === 0 ? '' : `${parts.join(', ')} (derived)`;
-}
-
-/** Milliseconds of all layers that were measured; null if none was. */
-export function totalMs(layers: readonly Pick<ReportLayer, 'averageMs'>[]): number | null {
-  let sum: number | null = null;
-  for (const { averageMs } of layers) if (averageMs !== null) sum = (sum ?? 0) + averageMs;
-  return sum;
 }
 
 /** A time in milliseconds, and the p10 to p90 of its samples where the profile has them. */

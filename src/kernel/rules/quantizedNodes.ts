@@ -1,6 +1,6 @@
 import type { OnnxGraph, OnnxNode } from '../read/onnx/onnxModel.ts';
 import { isCheap } from './precisionPlan.ts';
-import { movers } from '../quantization/quantizedGraph.ts';
+import { movers } from '../fusion/quantizedGraph.ts';
 const epilogues: ReadonlySet<string> = new Set([
   'BatchNormalization',
   'Elu',

@@ -52,10 +52,12 @@ export const commands = {
   addFix: 'tensorrtLens.addFix',
   writeRemedy: 'tensorrtLens.writeRemedy',
   runEngine: 'tensorrtLens.runEngine',
+  findWrongNodes: 'tensorrtLens.findWrongNodes',
+  saveFixedModel: 'tensorrtLens.saveFixedModel',
+  saveWrongPiece: 'tensorrtLens.saveWrongPiece',
+  copyPolygraphyCommand: 'tensorrtLens.copyPolygraphyCommand',
   profileBuild: 'tensorrtLens.profileBuild',
   openQuantizationPage: 'tensorrtLens.openQuantizationPage',
-  calibrate: 'tensorrtLens.calibrate',
-  measureClipping: 'tensorrtLens.measureClipping',
   useCalibrationCache: 'tensorrtLens.useCalibrationCache',
   evaluateGate: 'tensorrtLens.evaluateGate',
   fixBuildProblem: 'tensorrtLens.fixBuildProblem',
@@ -91,6 +93,7 @@ export const cacheViewType = 'tensorrtLens.cache';
 export const fusionPageViewType = 'tensorrtLens.fusionPage';
 export const comparisonViewType = 'tensorrtLens.comparison';
 export const accuracyViewType = 'tensorrtLens.accuracyPage';
+export const bisectViewType = 'tensorrtLens.bisectPage';
 export const quantizationViewType = 'tensorrtLens.quantizationPage';
 export const fusionTreeId = 'tensorrtLens.fusion';
 export const historyTreeId = 'tensorrtLens.builds';

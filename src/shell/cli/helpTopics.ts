@@ -1,3 +1,5 @@
+import { docsUrl } from '../../kernel/node/cli/command.ts';
+
 /** Exit statuses, in one line for the help and in full for their topic. */
 export const exitLine = 'Exit status: 0 done; 1 done, but the check failed; 2 cannot be done.';
 
@@ -40,7 +42,8 @@ those of the model. To change them, write rules (net.trtprec):
   trtlens build net.onnx --rules net.trtprec            build with them
   trtlens precision verify net.trtprec --build FOLDER   see what TensorRT did
 
-docs/precision.md describes the rules.
+The rules are described at
+${docsUrl}/precision.md
 `,
   },
   environment: {
@@ -85,7 +88,8 @@ after you agree (-y, --yes agrees in advance).
 if stderr is a terminal.
 
 --json writes one JSON document to stdout and nothing else, also into a pipe.
-The folder schemas/ describes the documents.
+JSON Schemas are in the package's folder schemas, and at
+${docsUrl.replace('/docs', '/schemas')}
 
 -o, --out FILE writes a file. No command overwrites one of its inputs or follows
 a link. Only files that trtlens wrote are overwritten, an engine by an engine

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { foldLines } from '../../kernel/base/problem.ts';
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
@@ -69,8 +70,8 @@ async function runRow(name: string, row: CommandRow, rest: string[], terminal: T
     return await command.run(args, terminal);
   } catch (error) {
     if (error instanceof Usage)
-      terminal.note(`trtlens ${name}: ${oneLine(error.message)} (see trtlens ${name} --help)`);
-    else if (error instanceof UserError) terminal.note(`trtlens ${name}: ${oneLine(error.message)}`);
+      terminal.note(`trtlens ${name}: ${foldLines(error.message)} (see trtlens ${name} --help)`);
+    else if (error instanceof UserError) terminal.note(`trtlens ${name}: ${foldLines(error.message)}`);
     else throw error;
     return exitCodes.cannot;
   } finally {
@@ -140,8 +141,6 @@ function keepYoungGenerationSmall(): void {
 /** Exit status of a process that a signal ended. */
 const signalCodes: Record<string, number> = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 };
 
-const oneLine = (text: string): string => text.replaceAll(/\s*[\r\n]+\s*/g, ' ');
-
 const terminal = processTerminal();
 run(process.argv.slice(2), terminal).then(
   (code) => {
@@ -151,7 +150,7 @@ run(process.argv.slice(2), terminal).then(
   },
   (error: unknown) => {
     process.exitCode = exitCodes.cannot;
-    if (error instanceof UserError) terminal.note(`trtlens: ${oneLine(error.message)}`);
+    if (error instanceof UserError) terminal.note(`trtlens: ${foldLines(error.message)}`);
     else
       terminal.note(
         `trtlens: internal error; please report it with this text: ${error instanceof Error ? error.stack : String(error)}`,

@@ -8,7 +8,7 @@ import { sizeText } from '../../kernel/base/text.ts';
 import { agentTools, inputSchema } from './agents/agentTools.ts';
 import { callTool } from './agents/callTool.ts';
 import { readArguments } from '../../kernel/node/cli/arguments.ts';
-import { type Command, exitCodes } from '../../kernel/node/cli/command.ts';
+import { type Command, exitCodes, docsUrl } from '../../kernel/node/cli/command.ts';
 import { version } from '../../kernel/node/cli/version.ts';
 
 const instructions =
@@ -19,7 +19,7 @@ const options = { root: { type: 'string', multiple: true } } as const;
 export const mcp: Command = {
   help: `trtlens mcp [--root FOLDER]…
 
-Serves tools for agents (docs/agents.md) with the Model Context Protocol on standard input and output: ${Object.keys(agentTools).join(', ')}. Answers have less than 1,000 characters. Nothing is written into your files.
+Serves tools for agents (${docsUrl}/agents.md) with the Model Context Protocol on standard input and output: ${Object.keys(agentTools).join(', ')}. Answers have less than 1,000 characters. Nothing is written into your files.
 
   --root FOLDER  a folder that may be read, with what is in it; may be repeated (default: the current folder).
                  Links that lead out of it are refused

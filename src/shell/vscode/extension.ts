@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { registerSteps } from '../../registry.ts';
 import { ParsedFiles } from '../../kernel/node/files/parsedFiles.ts';
 import { registerAccuracy } from '../../features/accuracy/vscode/registerAccuracy.ts';
+import { registerBisect } from '../../features/bisect/vscode/registerBisect.ts';
 import { registerAgentTools } from './agents/registerAgentTools.ts';
 import { registerEngine } from '../../features/engines/vscode/registerEngine.ts';
 import { Builds } from '../../kernel/vscode/builds/builds.ts';
@@ -102,7 +103,8 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
     registerPrecision({ features, building, files, log }),
     registerReplay(features, building),
     registerAccuracy({ context, sessions, features, log }),
-    registerQuantization(context, sessions, log),
+    registerBisect({ context, sessions, log }),
+    registerQuantization(context, sessions),
     registerGate(builds, { context, files, log }),
     registerExports({ context, sessions, log }),
     registerLint(),

@@ -1,10 +1,14 @@
 import { existsSync } from 'node:fs';
 import * as path from 'node:path';
 import * as vscode from 'vscode';
+import { registerSteps } from '../../../src/registry.ts';
 import type { ExtensionApi } from '../../../src/shell/vscode/extension.ts';
 import type { Session } from '../../../src/kernel/vscode/workspace/session.ts';
 
-export const extensionId = 'tensorrt-lens.tensorrt-lens';
+// Tests have copies of their own of what the extension is made of.
+registerSteps();
+
+export const extensionId = 'trtlens.tensorrt-lens';
 
 /** The extension, activated. */
 export async function lens(): Promise<ExtensionApi> {

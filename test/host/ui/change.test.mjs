@@ -157,7 +157,7 @@ test('nodes in a rectangle of a language model become a model', async () => {
   await w.page.mouse.move(x - 20, y - 10);
   await w.page.keyboard.down('Shift');
   await w.page.mouse.down();
-  await w.page.mouse.move(x + width + 60, y + height + 110, { steps: 4 });
+  await w.page.mouse.move(x + width + 120, y + height + 250, { steps: 4 });
   await w.shot('change-9-rectangle');
   await w.page.mouse.up();
   await w.page.keyboard.up('Shift');

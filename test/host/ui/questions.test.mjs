@@ -154,7 +154,6 @@ test('against what', async () => {
   const w = await open();
   await show(w, 'small.onnx');
   await w.runCommand('TensorRT: Precision Sweep');
-  await w.quickPick(/Compare Without INT8/).click({ timeout: STEP / 4 });
   await w.quickPick('Random Values').click({ timeout: STEP / 4 });
   const page = await w.viewWith('th:has-text("per second")');
   await page.getByText('ONNX Runtime FP32').first().waitFor();

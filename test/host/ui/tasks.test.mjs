@@ -42,9 +42,9 @@ test('five questions take two clicks at most each', async () => {
     .waitFor();
   await w.graphAtRest();
 
-  const normalization = view.getByRole('treeitem', { name: /^LayerNormalization/ }).first();
+  const normalization = view.getByRole('treeitem', { name: /^InstanceNormalization/ }).first();
   await take('Which group has X?', normalization);
-  await inspector.locator('.fate', { hasText: /MLP \+ LayerNorm/ }).waitFor();
+  await inspector.locator('.fate', { hasText: /InstanceNorm/ }).waitFor();
   await w.shot('tasks-2-group');
 
   await take(

@@ -46,11 +46,11 @@ test('from a right click to the boundary of a ForeignNode', async () => {
   assert.equal(await w.view.getByRole('treeitem', selected).count(), 1);
   await w.shot('walk-5-node');
 
-  // The boundary carries its label: a click there selects the whole group, in the side bar too.
+  // From a node to its whole group, in the side bar too.
   await w.selectedRow('Softmax').waitFor();
   await w.view.getByRole('button', { name: 'Collapse All' }).click();
   await w.view.getByRole('treeitem', { expanded: true }).first().waitFor({ state: 'hidden' });
-  await w.clickBoundary('layers.0');
+  await w.view.getByRole('button', { name: 'Select Group' }).click();
   await w.selectedRow('ForeignNode 0').waitFor();
   await w.shot('walk-6-boundary', { docs: 'foreign-node' });
 

@@ -329,29 +329,6 @@ export class Workbench {
   }
 
   /**
-   * Clicks the label of the boundary around a box of the graph. It is painted, not an element: the pointer goes down
-   * beside the boxes, where nothing else reacts, until the graph says that there is something to click.
-   */
-  async clickBoundary(module) {
-    const item = this.view.getByRole('treeitem', { name: module, expanded: false }).first();
-    await item.hover({ trial: true }); // Resolves when the item has come to rest.
-    const box = await item.boundingBox();
-    const stage = this.view.locator('.graph-stage');
-    const { y: top, height } = await stage.boundingBox();
-    for (const x of [box.x - 6, box.x + box.width + 40])
-      for (let y = top + 2; y < top + height; y += 8) {
-        // oxlint-disable-next-line no-await-in-loop -- the pointer is at one place at a time
-        await this.page.mouse.move(x, y);
-        // oxlint-disable-next-line no-await-in-loop -- as above
-        if (!/\bover\b/.test(await stage.getAttribute('class'))) continue;
-        // oxlint-disable-next-line no-await-in-loop -- as above
-        await this.page.mouse.click(x, y);
-        return;
-      }
-    throw new Error(`No boundary's label beside ${module}`);
-  }
-
-  /**
    * Resolves when the graph is painted and nothing of it has moved for some frames: what is clicked then is hit. Again
    * where VS Code replaced the frame of the view meanwhile, as it may while it starts.
    */

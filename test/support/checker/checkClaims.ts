@@ -1,5 +1,6 @@
 import type { FusionReport, ReportNode } from '../../../src/kernel/fusion/fusionReport.ts';
 import type { Violation } from './checkReport.ts';
+import { checkInferred } from './checkInferred.ts';
 import type { RawEvidence, RawLayer } from './rawEvidence.ts';
 import type { RawModel, RawNode } from './rawModel.ts';
 import { prefixesOf } from './rawNames.ts';
@@ -23,10 +24,11 @@ export function checkClaims(report: FusionReport, model: RawModel, raw: RawEvide
     const own = model.byId.get(node.id);
     if (!own || isOther) continue;
     if (layers) checkNamed(node, own, layers, wrong);
-    checkKnownShape(node, own, raw, wrong);
+    checkKnownShape(node, own, model, raw, wrong);
     checkExactFate(node, own, alive, wrong);
     checkCandidates(node, report, wrong);
   }
+  if (!isOther) checkInferred(report, model, raw, wrong);
   if (layers) checkKernels(report, layers, text, wrong);
   for (const sentence of sentencesOf(report)) {
     if (!/[.)"”]$/.test(sentence)) wrong('text', null, `no period: ${sentence}`);
@@ -37,7 +39,7 @@ export function checkClaims(report: FusionReport, model: RawModel, raw: RawEvide
   return found;
 }
 
-type Wrong = (rule: Violation['rule'], node: string | null, message: string) => void;
+export type Wrong = (rule: Violation['rule'], node: string | null, message: string) => void;
 
 /** `The metadata of layers 3, 5 names it`: the metadata of each of them does. */
 function checkNamed({ id, reason, exact }: ReportNode, node: RawNode, layers: readonly RawLayer[], wrong: Wrong): void {
@@ -51,9 +53,21 @@ function checkNamed({ id, reason, exact }: ReportNode, node: RawNode, layers: re
   }
 }
 
-/** A Shape is known at build time where the parser logged no open dimension, or nothing in the engine is open. */
-function checkKnownShape({ id, fate }: ReportNode, node: RawNode, raw: RawEvidence, wrong: Wrong): void {
+/**
+ * A Shape is known at build time where the parser logged no open dimension, or nothing in the engine is open; of one that
+ * only selections read, what they select counts.
+ */
+function checkKnownShape(
+  { id, fate }: ReportNode,
+  node: RawNode,
+  { nodes }: RawModel,
+  raw: RawEvidence,
+  wrong: Wrong,
+): void {
   if (fate !== 'folded' || (node.op !== 'Shape' && node.op !== 'Size')) return;
+  if (node.ints.has('start') || node.ints.has('end')) return;
+  const readers = nodes.filter(({ inputs }) => inputs.some((name) => node.outputs.includes(name)));
+  if (readers.length > 0 && readers.every(({ op }) => op === 'Gather' || op === 'Slice')) return;
   const dims = raw.inputDims.get(node.name);
   const isOpen = dims?.length === 1 && /\(-1[,)]|, -1[,)]/.test(dims[0]!);
   const hasOpenTensors = raw.layers?.some(({ inputs, outputs }) =>

@@ -10,6 +10,7 @@ export interface Violation {
     | 'sum'
     | 'reference'
     | 'gone'
+    | 'dead'
     | 'unknown'
     | 'lost'
     | 'exact'

@@ -25,6 +25,8 @@ export interface RawEvidence {
   /** A `{ForeignNode[` stands somewhere in the log. */
   hasForeign: boolean;
   isFinished: boolean;
+  /** The log ends within its list of layers, and no layer info has it whole. */
+  isCutInLayers: boolean;
 }
 
 export interface RawLayer {
@@ -70,11 +72,13 @@ export function readRawEvidence(log: string | undefined, layerInfo: string | und
     copies: [],
     funnel: [],
     hasForeign: text.includes('{ForeignNode['),
+    isCutInLayers: false,
     isFinished: /Engine generation completed|Engine built in|&&&& PASSED/.test(text),
   };
   readRecords(records, evidence);
   const listed = layerInfo === undefined ? undefined : jsonLayers(layerInfo);
   if (listed && listed.length > 0) evidence.layers = listed;
+  else evidence.isCutInLayers = /^(?:Name: |Layer\()/.test(records.at(-1)!) && !text.trimEnd().endsWith(']');
   // Without an engine, the layers to be are those that fusions and conversions made.
   const isSaying =
     evidence.layers === null

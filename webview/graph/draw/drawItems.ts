@@ -1,7 +1,17 @@
 import { type Overlay, paints, type Stretch } from '../../../src/kernel/picture/graph/overlay.ts';
+import { isGroupPart } from '../../../src/kernel/picture/graph/hierarchy.ts';
 import { itemTitle, letters, shortTitle } from '../../../src/kernel/picture/graph/scene.ts';
 import type { Brush } from './brush.ts';
-import { fitScaled, type Frame, type LabelSpace, leastLetters, letterSize, onScreen, scaledSize } from './drawView.ts';
+import {
+  fitScaled,
+  type Frame,
+  type LabelSpace,
+  leastLetters,
+  letterSize,
+  nameScale,
+  onScreen,
+  scaledSize,
+} from './drawView.ts';
 import type { IsOnLine } from './internal/lineFinder.ts';
 import { blockSize } from '../view/graphModel.ts';
 import { graphStrings } from '../panels/graphStrings.ts';
@@ -119,7 +129,7 @@ function drawNode(brush: Brush, frame: Frame, item: number, { x, y, width, heigh
     if (height >= 0.4) brush.box(x, y, width, Math.max(1, height), { fill: palette.solid(paint) });
     return;
   }
-  if (height < plainBox) {
+  if (height < plainBox || (camera.k < nameScale && model.within[item] === 1)) {
     // Without text and corners an outline alone tells only colors and gray apart.
     const whole = paint >= paints.derived && paint !== paints.gray;
     brush.box(x, y, width, height, { fill: whole ? palette.solid(paint) : palette.strong(paint) });
@@ -203,14 +213,15 @@ function drawModule(brush: Brush, frame: Frame, item: number, box: Box, shut: bo
   const strip = barOf(picture, camera, item);
   bar(brush, frame, stretches, strip.x, strip.y, strip.width, strip.height);
   const room = height - strip.height - 6 * scale;
-  if (room < oneLine) return;
+  if (room < oneLine || (camera.k < nameScale && model.within[item] === 1)) return;
   const size = scaledSize(letters.module, camera.k);
   const inset = 8 * Math.min(1, camera.k);
   const badge = module.times > 1 ? graphStrings.times(module.times) : '';
   const badgeWidth = badge === '' ? 0 : frame.fit.width(badge, size, true) + 8;
   const sign = '▸ ';
   const free = width - 2 * inset - badgeWidth - frame.fit.width(sign, size, true) - 2;
-  const name = fitScaled(frame, module.label, free, letters.module, true, 'end');
+  const [title = ''] = isGroupPart(module) ? module.label.split(' · ') : [module.label];
+  const name = fitScaled(frame, title, free, letters.module, true, 'end');
   const color = palette.theme.foreground;
   const isTwo = room >= twoLinesHigh;
   const top = y + room * (isTwo ? 0.34 : 0.54);
@@ -227,7 +238,8 @@ function moduleNote(frame: Frame, item: number, room: number): string {
   const { model, picture, fit, camera } = frame;
   const index = picture.scene.ref[item]!;
   const module = model.hierarchy.modules[index]!;
-  const parts: string[] = [];
+  // What the group computes; where it is, is above.
+  const parts = isGroupPart(module) ? module.label.split(' · ').slice(1) : [];
   const differing = model.differing(index);
   if (module.times > 1 && differing !== null)
     parts.push(differing === 0 ? graphStrings.alike : graphStrings.differ(differing));

@@ -39,7 +39,7 @@ export interface LabelBox {
   y: number;
   width: number;
   height: number;
-  target: { kind: 'group'; group: number } | { kind: 'item'; item: number };
+  target: { kind: 'group'; group: number } | { kind: 'kernel'; layer: number } | { kind: 'item'; item: number };
 }
 
 export type PlacedBox = Pick<LabelBox, 'x' | 'y' | 'width' | 'height'>;
@@ -76,6 +76,11 @@ export class LabelSpace {
     if (this.hits(box)) return false;
     this.force(box);
     return true;
+  }
+
+  /** Whether another label is there, whatever else is. */
+  onLabel(box: PlacedBox): boolean {
+    return this.boxes.some((label) => touch(box, label));
   }
 
   /** How much is there under a box, in CSS pixels squared; labels, which could no longer be read, count four times. */
@@ -146,6 +151,9 @@ export function onScreen(
 
 /** No letters on the graph are smaller than this, in CSS pixels: where they have no room, less is written, or nothing. */
 export const leastLetters = 11;
+
+/** Below this scale boxes within a boundary have no text: the group's name is over them. */
+export const nameScale = 0.5;
 
 /** Letters are drawn in whole sizes, so that they stay sharp and are measured once. */
 export const letterSize = (wanted: number, most: number): number =>

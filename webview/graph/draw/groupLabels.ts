@@ -7,21 +7,25 @@ import { timeText } from '../../../src/kernel/base/text.ts';
 import { graphStrings } from '../panels/graphStrings.ts';
 import type { LegendGroup } from '../panels/legend.ts';
 import type { Brush } from './brush.ts';
-import { hasBoundary, margins } from './internal/drawRegions.ts';
-import { type Frame, type LabelSpace, leastLetters, onScreen, type PlacedBox } from './drawView.ts';
+import { margins } from './internal/drawRegions.ts';
+import { hasBoundary, type NamedOutline } from '../view/graphModel.ts';
+import { type Frame, type LabelSpace, leastLetters, nameScale, onScreen, type PlacedBox } from './drawView.ts';
 import type { IsOnLine } from './internal/lineFinder.ts';
 
 const size = 12;
-/** A frame has one label for so many pixels, within bounds; besides those of the selected group and of the one under the pointer. */
-const pixelsPerLabel = 130_000;
-const [fewest, most] = [3, 12];
-/** Groups of layers, which are smaller than ForeignNodes, have labels only where they can be told apart. */
-const layerScale = 0.6;
+/** A line within a boundary, and the space around the lines. */
+const [lineHeight, inset] = [12.5, 2];
+/** Heights within a boundary at which there may be room for a name. */
+const tries = 9;
+/** So many groups have names at once, the largest first: more would take longer than a frame may. */
+const most = 80;
 /** How far from its group a label may be; for the sake of lines that it would cover, only as far as the first of them. */
 const reaches = [22, 60, 110, 170, 240, 320, 420, 540];
+/** So far lines keep off a name, so that one can click them. */
+const nameGap = 4;
 /** So far lines keep off a label, with the boundary that a group has around them. */
 const lineGap = 8;
-const [layerReaches, nearReaches, farReaches] = [reaches.slice(0, 2), reaches.slice(0, 4), reaches.slice(4)];
+const [nearReaches, farReaches] = [reaches.slice(0, 4), reaches.slice(4)];
 
 /** Where a group is on the screen: its boundary, or its part of a closed module's bar. */
 interface Anchor {
@@ -35,38 +39,41 @@ interface Label {
   lines: string[];
   width: number;
   height: number;
-  /** Selected or under the pointer: has its label whatever is in the way. */
-  wanted: boolean;
 }
 
-/** Where the last frame had its labels, by group: at the same scale they move with the picture and don't hop about. */
+/** Where the last frame had its names, by outline: at the same scale they move with the picture and don't hop about. */
 export class LabelPlaces {
   #picture: Frame['picture'] | null = null;
   #camera: Frame['camera'] = { k: 0, x: 0, y: 0 };
-  #places: ReadonlyMap<number, Placed> = new Map();
+  #places: ReadonlyMap<GroupOutline, Name> = new Map();
 
-  /** A group's label, moved with the picture; null where it is no longer free. Boxes, lines and boundaries moved likewise. */
-  moved({ picture, camera, width, height }: Frame, labels: LabelSpace, group: number): Placed | null {
-    const last = this.#places.get(group);
+  /** An outline's name, moved with the picture; null where it had none, or another part of the outline is seen. */
+  moved({ picture, camera, width, height }: Frame, labels: LabelSpace, region: GroupOutline): Name | null {
+    const last = this.#places.get(region);
     if (last === undefined || picture !== this.#picture || camera.k !== this.#camera.k) return null;
     const [dx, dy] = [camera.x - this.#camera.x, camera.y - this.#camera.y];
-    const by = (box: PlacedBox) => ({ ...box, x: box.x + dx, y: box.y + dy });
-    const [box, line] = [by(last.box), last.line.map(by)];
-    if (!isInside(box, { width, height }) || labels.hits(grown(box, 2))) return null;
-    return line.some((one) => labels.hits(one)) ? null : { label: last.label, box, line };
+    const box = { ...last.box, x: last.box.x + dx, y: last.box.y + dy };
+    if (!isInside(box, { width, height }) || (last.covers ? labels.onLabel(box) : labels.hits(box))) return null;
+    return { ...last, box };
   }
 
-  keep({ picture, camera }: Frame, places: ReadonlyMap<number, Placed>): void {
+  keep({ picture, camera }: Frame, places: ReadonlyMap<GroupOutline, Name>): void {
     this.#picture = picture;
     this.#camera = camera;
     this.#places = places;
   }
 }
 
+/** The lines of a name and where they are; `covers`: boxes too small for text of their own are behind it. */
+interface Name {
+  lines: string[];
+  box: PlacedBox;
+  covers: boolean;
+}
+
 /**
- * Names of the selected group, of the one under the pointer and of the largest, next to them or at the end of a line.
- * They cover edges and the lines around modules only where there is no other room, and no boxes: where there is only
- * room on those, a group has no label unless it is selected or under the pointer.
+ * Names and times of all groups within their boundaries. The selected group, and the one under the pointer where there is
+ * no room for that, have a card with all of it next to them or at the end of a line, whatever is in the way.
  */
 export function drawGroupLabels(
   brush: Brush,
@@ -76,17 +83,172 @@ export function drawGroupLabels(
   last: LabelPlaces,
 ): void {
   const around: Around = { frame, labels, isOnLine, crosses: boundaryFinder(frame) };
-  const places = new Map<number, Placed>();
-  for (const label of labelsOf(frame)) {
-    const moved = label.wanted ? null : last.moved(frame, labels, label.group);
-    const placed = moved ?? placeOf(around, label);
+  // While one group is selected the others are dimmed.
+  const named = frame.group < 0 ? drawNames(brush, around, last) : new Set();
+  for (const label of wantedLabels(frame)) {
+    if (named.has(label.group)) continue;
+    const placed = placeOf(around, label);
     if (placed === null) continue;
-    if (!label.wanted) places.set(label.group, placed);
     labels.force({ ...placed.box, target: { kind: 'group', group: label.group } });
     for (const line of placed.line) labels.block(line);
     drawLabel(brush, frame, placed, label.group);
   }
+}
+
+/** @returns groups that have their names */
+function drawNames(brush: Brush, around: Around, last: LabelPlaces): Set<number> {
+  const { frame, labels } = around;
+  const { model, palette } = frame;
+  const places = new Map<GroupOutline, Name>();
+  const named = new Set<number>();
+  for (const outline of model.named) {
+    const { region, group, index, isKernel } = outline;
+    if (places.size >= most) break;
+    if (!onScreen(frame, region.left, region.top, region.right, region.bottom, 0)) continue;
+    const name = last.moved(frame, labels, region) ?? nameOf(around, outline);
+    if (name === null) continue;
+    places.set(region, name);
+    if (!isKernel) named.add(index);
+    const { box, lines } = name;
+    labels.force({ ...box, target: isKernel ? { kind: 'kernel', layer: group.ref } : { kind: 'group', group: index } });
+    const { theme } = palette;
+    brush.box(box.x, box.y, box.width, box.height, {
+      fill: model.overlay.kind === 'fusion' ? palette.area(group.color, isKernel ? 1 : 0) : theme.background,
+      radius: 3,
+    });
+    lines.forEach((line, i) => {
+      const y = box.y + inset - 1 + lineHeight * (i + 0.5);
+      brush.text(line, box.x + inset, y, { size: leastLetters, bold: i === 0, color: theme.foreground });
+    });
+  }
   last.keep(frame, places);
+  return named;
+}
+
+/**
+ * A group's name and time within its boundary: where nothing is, otherwise on its outer side, otherwise, from afar, over
+ * boxes that are too small for text; null where there is no room.
+ */
+function nameOf(around: Around, outline: NamedOutline): Name | null {
+  const { frame } = around;
+  const { region, group } = outline;
+  const own = largestVisible(frame, region, margins[group.kind] * frame.camera.k);
+  const covers = frame.camera.k < nameScale;
+  const parts = nameParts(frame.model, group);
+  const [place = '', time = ''] = [parts[0], parts.length > 1 ? parts.at(-1) : ''];
+  const short = place.slice(place.lastIndexOf('/') + 1);
+  // What it computes goes first, then the modules around it; where nodes can be read, the time alone says something, too.
+  const forms = [parts, [place, time], [short, time], [covers ? short : time]]
+    .map((form) => form.filter((part) => part !== ''))
+    .filter(({ length }) => length > 0);
+  return nameWithin(around, own, forms, covers) ?? (covers ? null : nameNextTo(around, own, forms, outline));
+}
+
+/** @param own the boundary on the screen */
+function nameWithin(
+  { frame, labels, isOnLine }: Around,
+  own: PlacedBox,
+  forms: readonly string[][],
+  covers: boolean,
+): Name | null {
+  for (const form of forms) {
+    const lines = wrapped(frame.fit, form, own.width - 2 * inset);
+    const size = sizeOf(frame.fit, lines);
+    if (lines.length === 0 || size.height > own.height) continue;
+    for (const place of covers ? [centered(own, size)] : placesInside(own, size)) {
+      const box = { ...place, ...size };
+      const isFree = covers ? !labels.onLabel(box) : !labels.hits(box) && !isOnLine(box, nameGap);
+      if (isFree && isInside(box, frame)) return { lines, box, covers };
+    }
+  }
+  return null;
+}
+
+function nameNextTo(
+  { frame, labels, isOnLine, crosses }: Around,
+  own: PlacedBox,
+  forms: readonly string[][],
+  { index, isKernel }: NamedOutline,
+): Name | null {
+  const isFree = (box: PlacedBox) =>
+    isInside(box, frame) && !labels.hits(box) && !isOnLine(box, nameGap) && !crosses(isKernel ? -1 : index, box);
+  for (const form of forms) {
+    const lines = [form.join(' · ')];
+    const size = sizeOf(frame.fit, lines);
+    for (const place of placesNextTo(own, size)) {
+      const box = { ...place, ...size };
+      if (isFree(box)) return { lines, box, covers: false };
+    }
+  }
+  return null;
+}
+
+type Size = Pick<PlacedBox, 'width' | 'height'>;
+
+const sizeOf = (fit: Frame['fit'], lines: readonly string[]): Size => ({
+  width: Math.max(...lines.map((line, i) => fit.width(line, leastLetters, i === 0))) + 2 * inset,
+  height: lines.length * lineHeight + 2 * inset - 1,
+});
+
+type Corner = Pick<PlacedBox, 'x' | 'y'>;
+
+const centered = (own: PlacedBox, { width, height }: Size): Corner => ({
+  x: own.x + (own.width - width) / 2,
+  y: own.y + (own.height - height) / 2,
+});
+
+const placesInside = (own: PlacedBox, { width, height }: Size): Corner[] =>
+  Array.from({ length: tries }, (_, i) => own.y + (i * (own.height - height)) / (tries - 1)).flatMap((y) => [
+    { x: own.x, y },
+    { x: own.x + own.width - width, y },
+  ]);
+
+/** Next to a boundary, as a tab. */
+function placesNextTo(own: PlacedBox, { width, height }: Size): Corner[] {
+  const [above, below] = [own.y - height - 1, own.y + own.height + 1];
+  const [before, after] = [own.x - width - 1, own.x + own.width + 1];
+  const right = own.x + own.width - width;
+  // Past a corner, too, where what enters or leaves the group is in the way.
+  const level = [own.x, right, ...[24, 48].flatMap((by) => [own.x - by, right + by])];
+  const heights = [own.y, own.y + (own.height - height) / 2, own.y + own.height - height];
+  return [
+    ...level.flatMap((x) => [
+      { x, y: above },
+      { x, y: below },
+    ]),
+    ...heights.flatMap((y) => [
+      { x: after, y },
+      { x: before, y },
+    ]),
+  ];
+}
+
+/** What a name is made of, the time last: `stages.2/blocks.2`, `LayerNorm + MLP`, `40.7 µs`. */
+const nameParts = (model: Frame['model'], group: DrawnGroup): string[] => textsOf(model, group)[0].split(' · ');
+
+/** Parts of a name in lines that are no wider than that; none where a word does not fit. */
+function wrapped(fit: Frame['fit'], parts: readonly string[], room: number): string[] {
+  const lines: string[] = [];
+  const fits = (text: string) => fit.width(text, leastLetters, true) <= room;
+  for (const part of parts) {
+    const joined = lines.length === 0 ? part : `${lines.at(-1)!} · ${part}`;
+    if (fits(joined)) {
+      lines.splice(-1, 1, joined);
+      continue;
+    }
+    let line = '';
+    for (const word of part.split(/(?<=[/_]|(?<!\d) )/)) {
+      if (fits(line + word.trimEnd())) {
+        line += word;
+        continue;
+      }
+      if (line !== '') lines.push(line.trimEnd());
+      if (!fits(word.trimEnd())) return [];
+      line = word;
+    }
+    lines.push(line.trimEnd());
+  }
+  return lines;
 }
 
 /** What a label is placed among. */
@@ -110,11 +272,9 @@ function placeOf(around: Around, full: Label): Placed | null {
     !labels.hits(grown(box, 2)) &&
     !crosses(full.group, box) &&
     (line === undefined || !isTaken(line));
-  // Layers are many and small: far from its layer, a label says nothing.
-  const isLayer = frame.model.fusion.groups[full.group]!.kind !== 'foreign' && !full.wanted;
   const free = new Map<Label, Placed>();
   for (const label of ways)
-    for (const placed of placesNear(frame, label, isLayer ? layerReaches : nearReaches)) {
+    for (const placed of placesNear(frame, label)) {
       if (!isFree(placed)) continue;
       if (!isOnLine(placed.box, lineGap)) return placed;
       if (!free.has(label)) free.set(label, placed);
@@ -122,7 +282,7 @@ function placeOf(around: Around, full: Label): Placed | null {
   for (const label of ways) {
     const near = free.get(label);
     if (near !== undefined) return near;
-    for (const placed of isLayer ? [] : atLine(frame, label, farReaches)) if (isFree(placed)) return placed;
+    for (const placed of atLine(frame, label, farReaches)) if (isFree(placed)) return placed;
   }
   return within(around, ways.at(-1)!);
 }
@@ -135,62 +295,31 @@ interface Placed {
   line: PlacedBox[];
 }
 
-function labelsOf(frame: Frame): Label[] {
-  const { model, camera } = frame;
-  const regions = new Map(model.regions.map((region) => [region.group, region]));
-  const limit = Math.min(most, Math.max(fewest, Math.round((frame.width * frame.height) / pixelsPerLabel)));
-  const chosen: Label[] = [];
-  const add = (group: number, wanted: boolean): void => {
-    if (group < 0 || chosen.some((label) => label.group === group)) return;
-    const anchor = anchorOf(frame, group, regions.get(group), wanted);
-    if (anchor !== null && (wanted || !isAtEdge(frame, anchor.box))) chosen.push(labelOf(frame, group, anchor, wanted));
-  };
-  add(frame.group, true);
-  add(frame.pointed, true);
-  const pinned = chosen.length;
-  // While one group is selected the others are dimmed.
-  if (frame.group >= 0) return chosen;
-  for (const group of model.groupsBySize) {
-    if (chosen.length - pinned >= limit) break;
-    if (model.fusion.groups[group]!.kind === 'foreign' || camera.k > layerScale) add(group, false);
-  }
-  return chosen;
+function wantedLabels(frame: Frame): Label[] {
+  return [...new Set([frame.group, frame.pointed])].flatMap((group) => {
+    const own = frame.model.fusion.groups[group];
+    if (own === undefined) return [];
+    const anchor = anchorOf(frame, group);
+    const [title, note] = textsOf(frame.model, own);
+    return anchor === null ? [] : withLines(frame, { group, anchor }, note === '' ? [title] : [title, note]);
+  });
 }
 
-/** Little of it is on the screen: a line to its label would cross what is. */
-const isAtEdge = ({ width, height }: Frame, box: PlacedBox): boolean =>
-  box.x > width - 60 || box.x + box.width < 60 || box.y > height - 30 || box.y + box.height < 30;
-
-function labelOf(frame: Frame, group: number, anchor: Anchor, wanted: boolean): Label {
-  const own = frame.model.fusion.groups[group]!;
-  const [title, note] = textsOf(frame.model, own);
-  const few = frame.model.fusion.groups.filter(({ kind }) => kind === 'foreign').length <= 3;
-  const short = !wanted && !(few && own.kind === 'foreign');
-  const lines = note === '' || short ? [title] : [title, note];
-  return withLines(frame, { group, anchor, wanted }, lines);
-}
-
-function withLines(
-  { fit }: Frame,
-  { group, anchor, wanted }: Pick<Label, 'group' | 'anchor' | 'wanted'>,
-  lines: string[],
-): Label {
+function withLines({ fit }: Frame, { group, anchor }: Pick<Label, 'group' | 'anchor'>, lines: string[]): Label {
   const width = Math.max(...lines.map((line, i) => fit.width(line, i === 0 ? size : leastLetters, i === 0))) + 16;
-  return { group, anchor, lines, width: Math.ceil(width), height: lines.length * size + 12, wanted };
+  return { group, anchor, lines, width: Math.ceil(width), height: lines.length * size + 12 };
 }
 
-function anchorOf(frame: Frame, group: number, region: GroupOutline | undefined, wanted: boolean): Anchor | null {
+function anchorOf(frame: Frame, group: number): Anchor | null {
   const own = frame.model.fusion.groups[group]!;
-  const single = wanted || (region !== undefined && hasBoundary(own, region));
-  if (region !== undefined && single && onScreen(frame, region.left, region.top, region.right, region.bottom, 0))
-    return { box: largestVisible(frame, region, margins[own.kind]), segment: false };
-  // Bars of many groups would have as many names.
-  if (!wanted && own.kind !== 'foreign') return null;
+  const region = frame.model.regions.find((one) => one.group === group);
+  if (region !== undefined && onScreen(frame, region.left, region.top, region.right, region.bottom, 0))
+    return { box: largestVisible(frame, region, margins[own.kind] * frame.camera.k + 4), segment: false };
   let best: PlacedBox | null = null;
   for (const segment of frame.model.segments.get(group) ?? []) {
     const box = barPart(frame, segment);
     if (box.x + box.width < 0 || box.x > frame.width || box.y + box.height < 0 || box.y > frame.height) continue;
-    if (box.width > (best?.width ?? (wanted ? 0 : 14))) best = box;
+    if (box.width > (best?.width ?? 0)) best = box;
   }
   return best === null ? null : { box: best, segment: true };
 }
@@ -205,14 +334,13 @@ function barPart({ picture: { layout }, camera: { k, x, y } }: Frame, { item, fr
   return { x: left + from * width, y: layout.y[item]! * k + y, width: (to - from) * width, height };
 }
 
-/** Of a region's boxes the one of which most is on the screen, with the boundary around it. */
+/** Of a region's boxes the one of which most is on the screen, with so many CSS pixels around it. */
 function largestVisible(
   { camera: { k, x, y }, width, height }: Frame,
-  { boxes }: GroupOutline,
-  margin: number,
+  { boxes }: Pick<GroupOutline, 'boxes'>,
+  beyond: number,
 ): PlacedBox {
   let best: PlacedBox = { x: 0, y: 0, width: -1, height: -1 };
-  const beyond = margin * k + 4;
   for (let i = 0; i < boxes.length; i += 4) {
     const left = Math.max(0, boxes[i]! * k + x - beyond);
     const top = Math.max(0, boxes[i + 1]! * k + y - beyond);
@@ -277,9 +405,9 @@ function boundariesOf(frame: Frame): (PlacedBox & { group: number })[] {
 }
 
 /** Next to the group, then at the end of a line. */
-function* placesNear(frame: Frame, label: Label, reachable: readonly number[]): Iterable<Placed> {
+function* placesNear(frame: Frame, label: Label): Iterable<Placed> {
   if (!label.anchor.segment) yield* nextTo(label);
-  yield* atLine(frame, label, reachable);
+  yield* atLine(frame, label, nearReaches);
 }
 
 function nextTo(label: Label): Placed[] {
@@ -331,19 +459,13 @@ const [columns, rows, leastStep] = [48, 32, 8];
 /** Where the label of a wanted group may be, beyond what is seen of the group. */
 const beyond = 60;
 
-/**
- * Within the group: where nothing is, for one that fills the screen; where it covers least, for the selected group and
- * for the one under the pointer, which always have their label.
- */
+/** Within the group, where it covers least. */
 function within({ frame, labels, crosses }: Around, label: Label): Placed | null {
-  const { width, height, wanted, anchor } = label;
-  const { box, segment } = anchor;
-  const fills = box.width * box.height > 0.2 * frame.width * frame.height;
-  if (!wanted && (segment || !fills)) return null;
-  const more = wanted ? beyond : -6;
-  const [left, right] = range(box.x - more, box.x + box.width + more - width, frame.width - width);
-  const [top, bottom] = range(box.y - more, box.y + box.height + more - height, frame.height - height);
-  let [least, found]: [number, PlacedBox | null] = [wanted ? Infinity : 1, null];
+  const { width, height, anchor } = label;
+  const { box } = anchor;
+  const [left, right] = range(box.x - beyond, box.x + box.width + beyond - width, frame.width - width);
+  const [top, bottom] = range(box.y - beyond, box.y + box.height + beyond - height, frame.height - height);
+  let [least, found]: [number, PlacedBox | null] = [Infinity, null];
   for (let x = left; x <= right; x += Math.max(leastStep, (right - left) / columns))
     for (let y = top; y <= bottom; y += Math.max(leastStep, (bottom - top) / rows)) {
       const place = { x, y, width, height };
@@ -352,7 +474,7 @@ function within({ frame, labels, crosses }: Around, label: Label): Placed | null
       if (covered === 0) return { label, box: place, line: [] };
       [least, found] = [covered, place];
     }
-  return !wanted || found === null ? null : { label, box: found, line: [] };
+  return found === null ? null : { label, box: found, line: [] };
 }
 
 /** What of a range is on the screen, which is that long. */

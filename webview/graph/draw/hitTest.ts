@@ -1,6 +1,7 @@
 import type { Camera } from './brush.ts';
 import { barOf } from './drawItems.ts';
-import { hasBoundary, margins } from './internal/drawRegions.ts';
+import { margins } from './internal/drawRegions.ts';
+import { hasBoundary } from '../view/graphModel.ts';
 import type { LabelBox } from './drawView.ts';
 import type { GraphModel, Picture } from '../view/graphModel.ts';
 import type { Area } from './rubberBand.ts';

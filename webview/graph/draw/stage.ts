@@ -1,4 +1,5 @@
 import type { Camera } from './brush.ts';
+import { nameScale } from './drawView.ts';
 import { select } from 'd3-selection';
 // Adds `transition` to selections.
 import 'd3-transition';
@@ -9,8 +10,10 @@ import type { ZoomBehavior } from 'd3-zoom';
 const closest = 3;
 /** At this scale names fit their boxes in the smallest letters. */
 export const leastScale = 0.82;
-/** Around a picture that is shown whole. */
-export const margin = 40;
+/** From this scale on, groups have room for their names: a picture of a build is shown whole. */
+export const overviewScale = 0.26;
+/** Around a picture that is shown whole, and around one that is smaller than its names would be. */
+export const [margin, overviewMargin] = [40, 14];
 
 /** What the user moves: drag or wheel to pan, Ctrl and wheel (or two fingers) to zoom. A drag with Shift selects. */
 export class Stage {
@@ -102,8 +105,8 @@ export class Stage {
   }
 
   /** The graph's rectangle on the screen, see `cameraOn`. */
-  show(area: Bounds, { animate = true, readable = false, largest = 1 } = {}): void {
-    this.set(cameraOn(this.size, area, { readable, largest }), animate);
+  show(area: Bounds, { animate = true, ...how }: { animate?: boolean } & Parameters<typeof cameraOn>[2] = {}): void {
+    this.set(cameraOn(this.size, area, how), animate);
   }
 }
 
@@ -120,16 +123,18 @@ const scaleFor = (size: Stage['size'], width: number, height: number, around: nu
 
 /**
  * Where one sees a part of the graph in the middle of a screen, never larger than `largest`; with `readable`, from its
- * top at a scale at which names can be read.
+ * top at a scale at which names can be read, unless at least `whole` is the scale of all of it.
  */
 export function cameraOn(
   size: Stage['size'],
   { left, top, right, bottom }: Bounds,
-  { readable = false, largest = 1 } = {},
+  { readable = false, largest = 1, whole = leastScale } = {},
 ): Camera {
   const { width, height } = size;
-  const k = Math.min(largest, scaleFor(size, right - left, bottom - top, margin));
-  if (!readable || k >= leastScale)
+  const [wide, high] = [right - left, bottom - top];
+  const roomy = Math.min(largest, scaleFor(size, wide, high, margin));
+  const k = roomy >= nameScale ? roomy : Math.min(nameScale, scaleFor(size, wide, high, overviewMargin));
+  if (!readable || k >= whole)
     return { k, x: width / 2 - ((left + right) / 2) * k, y: height / 2 - ((top + bottom) / 2) * k };
   const near = Math.min(1, Math.max(leastScale, (width - 2 * margin) / Math.max(1, right - left)));
   // What is wider than the screen begins at its left.

@@ -92,6 +92,7 @@ export const graphStrings = {
       `p50 ${timeText(p50)}, p90 ${timeText(p90)}, p99 ${timeText(p99)}`,
     saved: 'Saved by fusion',
     findings: 'Where time goes',
+    heldBack: 'What holds it back',
     tactic: 'Tactic',
     precision: 'Precision as built',
     builtAs: (type: string, shared: boolean) => `${type.toUpperCase()}${shared ? ' (what its layer writes)' : ''}`,

@@ -1,3 +1,4 @@
+import { totalMs } from '../../../src/kernel/fusion/fusionReport.ts';
 import type { Fate, Remark, ReportNode } from '../../../src/kernel/fusion/fusionReport.ts';
 import { builtPrecision } from '../../../src/kernel/picture/graph/overlay.ts';
 import type { TensorOrigin } from '../../../src/kernel/picture/graph/graphIndex.ts';
@@ -13,7 +14,16 @@ import { nodeTensors, portCard, tensorDetails } from './tensorDetails.ts';
 import type { GraphModel } from '../view/graphModel.ts';
 import { graphStrings } from './graphStrings.ts';
 import { iconButton } from './internal/icons.ts';
-import { fateSentence, findingHead, layerOf, longestName, phrase, savingOf, savingText, totalMs } from '../../../src/kernel/report/words.ts';
+import {
+  fateSentence,
+  findingHead,
+  heldBackHead,
+  layerOf,
+  longestName,
+  phrase,
+  savingOf,
+  savingText,
+} from '../../../src/kernel/report/words.ts';
 
 const words = graphStrings.facts;
 
@@ -332,6 +342,12 @@ export class Inspector {
       const list = element('ul', {});
       for (const one of findings) list.append(element('li', {}, `${findingHead(one)}: ${one.message}`));
       parts.push(detailSection(words.findings, list));
+    }
+    const held = (report.heldBack ?? []).filter((one) => one.layers.some((id) => group.layers.includes(id)));
+    if (held.length > 0) {
+      const list = element('ul', {});
+      for (const one of held) list.append(element('li', {}, `${heldBackHead(one)}: ${one.message}`));
+      parts.push(detailSection(words.heldBack, list));
     }
     parts.push(detailSection(words.contents, this.#links.points(model, group.points)));
     // Why it begins and ends where it does is said of the tensors at its border.

@@ -1,19 +1,71 @@
+import { totalMs } from '../../../src/kernel/fusion/fusionReport.ts';
 import { graphStates } from '../../../src/kernel/picture/graph/graphStates.ts';
-import { defaultLayout, type LayoutInput, type LayoutResult, pieceSize, rowsBy } from '../../../src/kernel/picture/layout/layoutTypes.ts';
-import { type BarSegment, buildOverlay, composeItems, type Overlay, type OverlayKind, pointTimes, segmentsOf, type Stretch } from '../../../src/kernel/picture/graph/overlay.ts';
+import {
+  defaultLayout,
+  type LayoutInput,
+  type LayoutResult,
+  pieceSize,
+  rowsBy,
+} from '../../../src/kernel/picture/layout/layoutTypes.ts';
+import {
+  type BarSegment,
+  buildOverlay,
+  composeItems,
+  type Overlay,
+  type OverlayKind,
+  pointTimes,
+  segmentsOf,
+  type Stretch,
+} from '../../../src/kernel/picture/graph/overlay.ts';
 import { tensorPrecision } from '../../../src/kernel/read/tensorrt/buildOutput.ts';
-import { findOutliers, type DrawnGroup, fusionGroups, type FusionGroups, type Outliers } from '../../../src/kernel/picture/graph/fusionGroups.ts';
-import { type GraphIndex, indexGraph, QuantizationIndex, TensorIndex } from '../../../src/kernel/picture/graph/graphIndex.ts';
-import { buildHierarchy, flatHierarchy, type Hierarchy } from '../../../src/kernel/picture/graph/hierarchy.ts';
-import { buildRegions, buildScene, columnBegins, type Columns, type GroupOutline, idlePoints, itemKey, itemSizes, type OwnSize, type Scene } from '../../../src/kernel/picture/graph/scene.ts';
-import type { RequestedPrecision, GraphData, NodeAccuracy, ViewData } from '../../../src/kernel/picture/graph/viewData.ts';
+import {
+  findOutliers,
+  type DrawnGroup,
+  fusionGroups,
+  type FusionGroups,
+  kernelOfPoints,
+  type Outliers,
+} from '../../../src/kernel/picture/graph/fusionGroups.ts';
+import {
+  type GraphIndex,
+  indexGraph,
+  QuantizationIndex,
+  TensorIndex,
+} from '../../../src/kernel/picture/graph/graphIndex.ts';
+import {
+  buildHierarchy,
+  type BuiltGroups,
+  flatHierarchy,
+  type Hierarchy,
+} from '../../../src/kernel/picture/graph/hierarchy.ts';
+import {
+  buildRegions,
+  buildScene,
+  columnBegins,
+  type Columns,
+  type GroupOutline,
+  idlePoints,
+  itemKey,
+  itemSizes,
+  type OwnSize,
+  type Scene,
+} from '../../../src/kernel/picture/graph/scene.ts';
+import type {
+  RequestedPrecision,
+  GraphData,
+  NodeAccuracy,
+  ViewData,
+} from '../../../src/kernel/picture/graph/viewData.ts';
 import type { ChangeState } from '../../../src/kernel/report/buildDiff.ts';
 import type { NodeFault } from '../../../src/kernel/build/diagnosis.ts';
 import type { Selection } from '../../../src/kernel/protocol/views.ts';
 import { faultyPoints } from './faultyPoints.ts';
-import { layerOf, nounOf, totalMs } from '../../../src/kernel/report/words.ts';
+import { foreignTitle, layerOf, nounOf, titleOfLayer } from '../../../src/kernel/report/words.ts';
 import { addTo } from '../../../src/kernel/base/addTo.ts';
 import { isEpContext } from '../../../src/kernel/read/onnx/onnxModel.ts';
+
+/** A model with so few nodes is shown with all modules open. */
+export const allOpen = 100;
 
 /** Nothing is known of columns. */
 export const noColumns: Columns = new Map();
@@ -43,6 +95,18 @@ export interface Picture extends Drawn {
   portalsOut: Map<number, number[]>;
   portalsIn: Map<number, number[]>;
 }
+
+/** An outline with the group that it is of, and that one's position in its list. */
+export interface NamedOutline {
+  region: GroupOutline;
+  group: DrawnGroup;
+  index: number;
+  isKernel: boolean;
+}
+
+/** Whether a group has a boundary of its own on this picture: one node alone shows its color itself. */
+export const hasBoundary = (group: DrawnGroup, region: GroupOutline): boolean =>
+  group.kind === 'foreign' || region.items > 1;
 
 /** Everything about one model that does not depend on where the user looks. */
 export class GraphModel {
@@ -75,6 +139,10 @@ export class GraphModel {
   picture: Picture | null = null;
   regions: GroupOutline[] = [];
   kernelRegions: GroupOutline[] = [];
+  /** The outlines that have names, the largest groups first: those of groups, or of kernels where these are the groups. */
+  named: NamedOutline[] = [];
+  /** Per item: 1 within one of these. */
+  within = new Uint8Array();
   stretches = new Map<number, Stretch[]>();
   /** Where each group is in the bars of closed modules. */
   segments = new Map<number, BarSegment[]>();
@@ -85,23 +153,32 @@ export class GraphModel {
     this.data = data;
     this.noun = nounOf(data.report ?? {});
     this.graph = indexGraph(data.graph);
-    this.nested = buildHierarchy(this.graph);
-    this.hierarchy = this.#next = this.nested;
     this.fusion = fusionGroups(this.graph, data.report);
     this.tensors = new TensorIndex(this.graph, data.report);
     this.quantization = new QuantizationIndex(data.graph, data.quantization);
     this.idle = idlePoints(this.graph, this.fusion);
+    this.nested = buildHierarchy(this.graph, this.#builtGroups());
+    this.hierarchy = this.#next = this.nested;
     this.times = data.report === null ? null : pointTimes(this.graph, data.report, this.fusion);
     this.asked = new Map((data.asked ?? []).map((one) => [one.node, one]));
     this.judged = new Map((data.accuracy ?? []).map((one) => [one.id, one]));
     this.changed = data.comparison === undefined ? new Map() : graphStates(data.graph, data.comparison.diff);
     this.faults = faultyPoints(this.graph, data.state?.faults);
     this.overlay = buildOverlay(overlay, this.graph, data.report, this.fusion, this.asked, this.judged, this.changed);
-    this.kernelOf = new Int32Array(this.graph.points).fill(-1);
-    this.fusion.kernels.forEach(({ points }, kernel) => {
-      for (const point of points) if (this.kernelOf[point] === -1) this.kernelOf[point] = kernel;
-    });
+    this.kernelOf = kernelOfPoints(this.graph, this.fusion.kernels);
     this.structure = `${data.title}\n${data.graph.nodes.length}\n${this.graph.from.length}`;
+  }
+
+  /** Of a model that is larger than what can be shown node by node, and of a build with several groups. */
+  #builtGroups(): BuiltGroups | undefined {
+    const { data, fusion, idle } = this;
+    const { report } = data;
+    if (report === null || this.graph.nodes <= allOpen || fusion.kernelGroups !== null) return undefined;
+    const labelOf = (group: number): string => {
+      const { kind, ref } = fusion.groups[group]!;
+      return kind === 'foreign' ? foreignTitle(report, ref) : titleOfLayer(report, ref);
+    };
+    return { groupOf: fusion.groupOf, idle, labelOf };
   }
 
   /** Whether a point can be kept in a type: it is a node, and no engine, whose types are those of its build. */
@@ -200,10 +277,55 @@ export class GraphModel {
     this.stretches = composeItems(graph, hierarchy, scene, this.overlay, fusion);
     this.segments = segmentsOf(scene, this.stretches);
     this.regions = buildRegions(graph, hierarchy, scene, layout, { groupOf: fusion.groupOf, idle, inModules: true });
-    this.kernelRegions =
-      fusion.kernels.length === 0
-        ? []
-        : buildRegions(graph, hierarchy, scene, layout, { groupOf: this.kernelOf, idle, inModules: false });
+    this.kernelRegions = this.#kernelRegionsOf(hierarchy, scene, layout);
+    const isKernel = fusion.kernelGroups !== null;
+    const groups = fusion.kernelGroups ?? fusion.groups;
+    const rank = new Map((isKernel ? [...groups.keys()] : this.groupsBySize).map((group, i) => [group, i]));
+    this.named = (isKernel ? this.kernelRegions : this.regions)
+      .map((region) => ({
+        region,
+        group: groups[region.group]!,
+        index: region.group,
+        isKernel,
+      }))
+      .filter(({ region, group }) => hasBoundary(group, region))
+      .sort((a, b) => rank.get(a.index)! - rank.get(b.index)!);
+    this.#markWithin();
+  }
+
+  #kernelRegionsOf(hierarchy: Hierarchy, scene: Scene, layout: LayoutResult): GroupOutline[] {
+    const { graph, fusion, idle } = this;
+    const members = { groupOf: this.kernelOf, idle, inModules: fusion.kernelGroups !== null };
+    return fusion.kernels.length === 0 ? [] : buildRegions(graph, hierarchy, scene, layout, members);
+  }
+
+  /** The sizes of the outlines that would have names on a picture. */
+  outlineSizes({ scene, layout }: Drawn): { width: number; height: number }[] {
+    const { graph, nested, fusion, idle } = this;
+    const regions =
+      fusion.kernelGroups === null
+        ? buildRegions(graph, nested, scene, layout, { groupOf: fusion.groupOf, idle, inModules: true })
+        : this.#kernelRegionsOf(nested, scene, layout);
+    return regions
+      .filter((region) => hasBoundary((fusion.kernelGroups ?? fusion.groups)[region.group]!, region))
+      .map(({ left, top, right, bottom }) => ({ width: right - left, height: bottom - top }));
+  }
+
+  /** The group that a point belongs to where boundaries are drawn: its kernel, where kernels are the groups; -1 for none. */
+  boundaryOf(point: number): number {
+    return (this.fusion.kernelGroups === null ? this.fusion.groupOf : this.kernelOf)[point]!;
+  }
+
+  #markWithin(): void {
+    const { scene } = this.picture!;
+    const outlined = new Set(this.named.map(({ index }) => index));
+    this.within = Uint8Array.from(scene.kind, (kind, item) => {
+      if (kind === 'open' || kind === 'input' || kind === 'output') return 0;
+      const points = Array.from(this.pointsOf(item)).filter((point) => this.idle[point] === 0);
+      const [first] = points;
+      if (first === undefined || !outlined.has(this.boundaryOf(first))) return 0;
+      return points.every((point) => this.boundaryOf(point) === this.boundaryOf(first)) ? 1 : 0;
+    });
   }
 
   /** How many blocks of a repetition are fused differently from the rest; null if nothing is known about fusion. */

@@ -1,8 +1,6 @@
 import type { AccuracyReport } from '../../../kernel/simulation/simulated.ts';
-import { absoluteInput } from '../../../kernel/node/files/inputFile.ts';
 import { realpath } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname } from 'node:path';
 import {
   type PrecisionSweep,
   type SweepPrecision,
@@ -18,26 +16,18 @@ import { externalPath } from '../../../kernel/node/files/externalFile.ts';
 import { withFile } from '../../../kernel/node/files/fileSource.ts';
 import { externalLocations } from '../../../kernel/node/files/writeModel.ts';
 import { refuseErrors } from '../../../kernel/node/files/refuseErrors.ts';
-import type { Calibrator } from '../../quantization/node/calibrate.ts';
-import { JobFailed, runPythonJob } from '../../../kernel/node/tools/runPythonJob.ts';
 import { Cancelled, UserError } from '../../../kernel/node/files/userError.ts';
 import { type AccuracyRequest, judgeAccuracy, NothingLow, type OtherRun, withReference } from './judgeAccuracy.ts';
 import { CannotRun, type EngineRequest, measureEngine } from './measureEngine.ts';
-import { temporaryFolder } from '../../../kernel/node/files/writeWhole.ts';
-import { removeTree } from '../../../kernel/node/files/persist.ts';
 
 export interface SweepRequest extends Omit<AccuracyRequest, 'low' | 'rules' | 'build' | 'sensitivity'> {
   precisions: readonly SweepPrecision[];
-  /** A Q/DQ model for INT8; default: the model itself if it has Q/DQ nodes, otherwise one made with `calibration`. */
+  /** A Q/DQ model for INT8; default: the model itself if it has Q/DQ nodes. */
   quantized?: string | undefined;
   /** Largest errors that pass, of precisions that have one of their own. */
   tolerances?: ReadonlyMap<SweepPrecision, number> | undefined;
-  /** Files with calibration data. */
-  calibration: string[];
   /** Stored outputs of engines, by precision. */
   measured: ReadonlyMap<SweepPrecision, string>;
-  /** The interpreter that makes the Q/DQ model; default: that of the simulation, if it has what is needed. */
-  calibrator?: Calibrator | undefined;
   /** Takes each report that a step is made of. */
   judged?: ((report: AccuracyReport) => void) | undefined;
   /** Times ONNX Runtime with the model, and with the Q/DQ model: what engines are compared with. */
@@ -173,37 +163,11 @@ const aloneStep = async (request: SweepRequest, run: OtherRun): Promise<SweepSte
   ...(await timesOf(request.model, request, run)),
 });
 
-/** INT8: a Q/DQ model that was given, or one that ONNX Runtime makes. */
+/** INT8 of the Q/DQ model that was given. */
 async function quantizedStep(request: SweepRequest, run: OtherRun): Promise<SweepStep> {
-  const { quantized, calibration } = request;
-  if (quantized !== undefined)
-    return compareQuantized(quantized, { ...request, modelLine: `./${basename(quantized)}` }, run);
-  if (calibration.length === 0)
-    return {
-      ...blank('int8'),
-      reason: 'not run: pass a Q/DQ model (--int8 MODEL) or calibration data (--calibration)',
-    };
-  const folder = await temporaryFolder(tmpdir(), 'tensorrt-lens-int8-');
-  const out = join(folder, 'model.onnx');
-  try {
-    const { model, runtime, calibrator, signal } = request;
-    const script = join(dirname(request.script), 'quantize.py');
-    const job = {
-      model: resolve(model),
-      out,
-      files: calibration.map(absoluteInput),
-      inputs: run.inputs,
-      tool: calibrator?.tool ?? 'onnxruntime',
-      pairs: true,
-    };
-    await runPythonJob({ ...(calibrator ?? runtime), script, request: job, signal });
-    return await compareQuantized(out, request, run);
-  } catch (error) {
-    if (!(error instanceof JobFailed)) throw error;
-    return { ...blank('int8'), reason: `not run: ${error.message}` };
-  } finally {
-    await removeTree(folder);
-  }
+  const { quantized } = request;
+  if (quantized === undefined) return { ...blank('int8'), reason: 'not run: pass a Q/DQ model (--int8 MODEL)' };
+  return compareQuantized(quantized, { ...request, modelLine: `./${basename(quantized)}` }, run);
 }
 
 /** Q/DQ nodes of another type, or on weights alone: no node can be judged. */

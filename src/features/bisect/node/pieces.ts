@@ -1,13 +1,17 @@
 import { basename, join } from 'node:path';
 import type { CheckedOutput, WrongPattern } from '../bisectReport.ts';
 import { isSamePattern, worstOf } from '../bisectReport.ts';
+import type { PieceCandidate } from '../searchPiece.ts';
 import type { OnnxModel } from '../../../kernel/read/onnx/onnxModel.ts';
-import type { ModelGraph } from '../../../kernel/network/modelGraph.ts';
-import { type InferredTensors, networkOf } from '../../../kernel/network/network.ts';
+import { type Network, networkOf } from '../../../kernel/network/network.ts';
 import { type BorderTensor, extractModel, subgraphOf } from '../../surgery/extractModel.ts';
+import type { ModelChange } from '../../surgery/changeModel.ts';
 import type { FileSource } from '../../../kernel/node/files/fileSource.ts';
+import type { ParsedFiles } from '../../../kernel/node/files/parsedFiles.ts';
 import { writeModel } from '../../../kernel/node/files/writeModel.ts';
 import { removeTree } from '../../../kernel/node/files/persist.ts';
+import { writeChanged } from '../../surgery/node/writeChanged.ts';
+import { Cancelled, UserError } from '../../../kernel/node/files/userError.ts';
 import type { EngineWorker } from './engineWorker.ts';
 import type { OutputComparison, Reference } from './reference.ts';
 
@@ -17,17 +21,20 @@ export const NOISE_FACTOR = 10;
 /** A share of differing integers or booleans below it may come from rounding alone: ties that fall to the other side. */
 const CHOICES = 0.01;
 
+/** How the file of an engine's values is called, behind the stem of its piece. */
+const VALUES = '.values.npz';
+
 /** A piece of the model that was built and run with right inputs. */
 export interface TriedPiece {
-  /** Path of the piece as a model, and of its inputs and right outputs, and of what the engine gave. */
+  /** Path of the piece as a model, of its inputs, of its right outputs, and of what the engine gave. */
   model: string;
   inputs: string;
+  expected: string;
   values: string;
   log: string;
-  args: string[];
+  /** Indices of its nodes in the whole model, without those that only pass their input on. */
   nodes: number[];
-  /** Names of its inputs and outputs. */
-  names: { inputs: string[]; outputs: string[] };
+  border: { inputs: readonly BorderTensor[]; outputs: readonly BorderTensor[] };
   outputs: CheckedOutput[];
   worst: CheckedOutput | undefined;
   wrong: boolean;
@@ -36,6 +43,7 @@ export interface TriedPiece {
 export interface PieceRequest {
   worker: EngineWorker;
   reference: Reference;
+  files: ParsedFiles;
   /** The model, linked into `folder` with its weights, and its content. */
   model: OnnxModel;
   linked: string;
@@ -49,73 +57,150 @@ export interface PieceRequest {
   comparison: Pick<OutputComparison, 'atol' | 'rtol'>;
 }
 
+/** What differs from how a piece was built before. */
+export interface PieceVariant {
+  /** A change of its model that keeps what it computes. */
+  change?: ModelChange | null;
+  /** Further options of `build_engine.py`. */
+  flags?: readonly string[];
+  /** Sizes of dimensions that the model leaves open, by their names: the inputs are cut off behind them. */
+  sizes?: Readonly<Record<string, number>>;
+}
+
 /** Builds pieces of a model alone, with the reference's tensors as inputs, so that errors do not add up. */
 export class Pieces {
-  readonly graph: ModelGraph;
+  readonly graph: Network;
   readonly #request: PieceRequest;
-  readonly #inferred: InferredTensors;
   #number = 0;
 
   constructor(request: PieceRequest) {
-    const network = networkOf(request.model);
-    this.graph = network;
-    this.#inferred = network.inferred;
+    this.graph = networkOf(request.model);
     this.#request = request;
   }
 
-  /** What identifies a piece: the nodes that are in it, with the constants that come along. */
-  keyOf(nodes: readonly number[]): string {
-    return subgraphOf(this.graph, nodes, null).nodes.join();
+  /** The same pieces, built elsewhere. */
+  on(worker: EngineWorker): Pieces {
+    const elsewhere = new Pieces({ ...this.#request, worker });
+    elsewhere.#number = this.#number + 1_000_000;
+    return elsewhere;
   }
 
-  /**
-   * Builds and runs a piece; null: it cannot be a model of its own, or TensorRT does not build or run it. `flags`: instead
-   * of those of the search.
-   */
-  async try(nodes: readonly number[], flags = this.#request.flags): Promise<TriedPiece | null> {
-    const subgraph = subgraphOf(this.graph, nodes, null);
-    if (subgraph.inputs.some((tensor) => this.#inferred.types[tensor] === null)) return null;
-    const { folder, linked, source } = this.#request;
-    const number = (this.#number += 1);
-    const stem = join(folder, `trtlens-piece-${number}`);
+  /** What identifies a piece: its nodes, with the constants that come along, and its outputs. */
+  keyOf({ nodes, ends, passed }: PieceCandidate): string {
+    const subgraph = subgraphOf(this.graph, nodes, ends);
+    return [subgraph.nodes, subgraph.outputs, passed].join('|');
+  }
+
+  /** Builds and runs a piece; null: it cannot be a model of its own, or TensorRT does not build or run it. */
+  async try({ nodes, ends, passed }: PieceCandidate): Promise<TriedPiece | null> {
+    const { graph } = this;
+    const { linked, source, files, reference, sample } = this.#request;
+    const subgraph = subgraphOf(graph, nodes, ends);
+    if (subgraph.inputs.some((tensor) => graph.inferred.types[tensor] === null)) return null;
+    const stem = this.#stem();
     const place = { kind: 'references', modelFile: basename(linked) } as const;
-    const made = extractModel(this.graph, source.size, subgraph, this.#inferred, place);
+    const made = extractModel(graph, source.size, subgraph, graph.inferred, place);
     if ('reason' in made) return null;
-    const model = `${stem}.onnx`;
+    let model = `${stem}.onnx`;
     await writeModel(made, { path: linked, source }, model);
-    return this.tryModel(model, stem, made.inputs, made.outputs, subgraph.nodes, flags);
+    const inputs = `${stem}.inputs.npz`;
+    const wanted = passed.length > 0 ? made.inputs : [...made.inputs, ...made.outputs];
+    // Only what the engine gives is compared, so right inputs and outputs may be in one file.
+    const missing = await reference.tensors(
+      sample,
+      wanted.map(({ name }) => name),
+      inputs,
+    );
+    if (missing.length > 0) return null;
+    let expected = inputs;
+    for (const [step, node] of passed.entries()) {
+      const changed = `${stem}-${step}.onnx`;
+      const id = String(subgraph.nodes.indexOf(node));
+      if (!(await isPossible(() => writeChanged(model, { remove: id }, changed, files)))) return null;
+      model = changed;
+    }
+    if (passed.length > 0) {
+      expected = `${stem}.expected.npz`;
+      if (!(await isPossible(() => reference.run(model, inputs, expected)))) return null;
+    }
+    return this.#build(
+      {
+        model,
+        inputs,
+        expected,
+        border: { inputs: made.inputs, outputs: made.outputs },
+        nodes: subgraph.nodes.filter((node) => !passed.includes(node)),
+      },
+      stem,
+      [],
+    );
   }
 
-  /** The same for a piece that is a file already, such as a changed one. */
-  async tryModel(
-    model: string,
+  /** The same for a piece that was tried, in another form; null: that form is not possible. */
+  async vary(piece: TriedPiece, { change = null, flags = [], sizes = {} }: PieceVariant): Promise<TriedPiece | null> {
+    const { reference, files } = this.#request;
+    const stem = this.#stem();
+    let { model, inputs, expected } = piece;
+    if (change !== null) {
+      model = `${stem}.onnx`;
+      if (!(await isPossible(() => writeChanged(piece.model, change, model, files)))) return null;
+    }
+    if (Object.keys(sizes).length > 0) {
+      [inputs, expected] = [`${stem}.inputs.npz`, `${stem}.expected.npz`];
+      const shapes = Object.fromEntries(
+        piece.border.inputs.map(({ name, shape }) => [
+          name,
+          (shape ?? []).map((dim) => (typeof dim === 'string' ? (sizes[dim] ?? null) : null)),
+        ]),
+      );
+      await reference.slice(piece.inputs, shapes, inputs);
+      if (!(await isPossible(() => reference.run(model, inputs, expected)))) return null;
+    }
+    return this.#build({ ...piece, model, inputs, expected }, stem, flags);
+  }
+
+  /** Whether a dimension that the model leaves open is larger than this in the piece's inputs. */
+  async isSmaller({ border, inputs }: TriedPiece, dimension: string, size: number): Promise<boolean> {
+    const shapes = await this.#request.reference.shapes(inputs);
+    return border.inputs.some(({ name, shape }) =>
+      shape?.some((dim, axis) => dim === dimension && (shapes[name]?.[axis] ?? 0) > size),
+    );
+  }
+
+  /** Removes the files of a piece that is not needed any more, but not those that it shares with another one. */
+  async discard({ model, inputs, expected, values, log }: TriedPiece): Promise<void> {
+    const stem = values.slice(0, -VALUES.length);
+    const own = [model, inputs, expected, values, log].filter((path) => /^[.-]/.test(path.slice(stem.length)));
+    await Promise.all([...new Set(own)].filter((path) => path.startsWith(stem)).map(removeTree));
+  }
+
+  #stem(): string {
+    return join(this.#request.folder, `trtlens-piece-${(this.#number += 1)}`);
+  }
+
+  async #build(
+    piece: Pick<TriedPiece, 'model' | 'inputs' | 'expected' | 'border' | 'nodes'>,
     stem: string,
-    inputs: readonly BorderTensor[],
-    outputs: readonly BorderTensor[],
-    nodes: number[],
-    flags: readonly string[] = this.#request.flags,
+    more: readonly string[],
   ): Promise<TriedPiece | null> {
-    const { worker, reference, sample, comparison } = this.#request;
-    const files = { inputs: `${stem}.inputs.npz`, values: `${stem}.values.npz`, log: `${stem}.log` };
-    const names = [...inputs, ...outputs].map(({ name }) => name);
-    const missing = await reference.tensors(sample, names, files.inputs);
-    // Only what the engine gives is compared, so right inputs and outputs may be in one file.
-    if (missing.length > 0) return null;
-    const args = [...flags, '--onnx', model, ...(await this.#profile(inputs, files.inputs))];
+    const { worker, reference, comparison, flags } = this.#request;
+    const { model, inputs, expected, border } = piece;
+    const files = { values: `${stem}${VALUES}`, log: `${stem}.log` };
+    const args = [...flags, ...more, '--onnx', model, ...(await this.#profile(border.inputs, inputs))];
     const engine = basename(stem);
     try {
       const built = await worker.build(engine, args, files.log, null);
       if ('refused' in built) return null;
-      const ran = await worker.run(engine, files.inputs, files.values);
+      const ran = await worker.run(engine, inputs, files.values);
       if ('refused' in ran) return null;
-      const tolerances = Object.fromEntries(outputs.map(({ name }) => [name, this.#request.tolerance]));
-      const compared = (await reference.compare(files.inputs, files.values, { tolerances, ...comparison })).map(
-        ignoreTies,
-      );
+      const tolerances = Object.fromEntries(border.outputs.map(({ name }) => [name, this.#request.tolerance]));
+      const own = new Set(Object.keys(tolerances));
+      const compared = (await reference.compare(expected, files.values, { tolerances, ...comparison }))
+        .filter(({ name }) => own.has(name))
+        .map(ignoreTies);
       const suspicious = compared.filter(({ wrong }) => wrong);
-      const wrong = suspicious.length > 0 && (await this.#aboveNoise(model, stem, files.inputs, suspicious));
-      const border = { inputs: inputs.map(({ name }) => name), outputs: outputs.map(({ name }) => name) };
-      return { model, ...files, args, nodes, names: border, outputs: compared, worst: worstOf(suspicious), wrong };
+      const wrong = suspicious.length > 0 && (await this.#aboveNoise(model, stem, inputs, suspicious));
+      return { ...piece, ...files, outputs: compared, worst: worstOf(wrong ? suspicious : compared), wrong };
     } finally {
       await worker.free(engine);
     }
@@ -130,7 +215,8 @@ export class Pieces {
       await reference.run(model, inputs, optimized, true);
       const noise = await reference.noise(plain, optimized);
       return suspicious.some(({ name, error }) => error === null || error > NOISE_FACTOR * (noise[name] ?? 0));
-    } catch {
+    } catch (error) {
+      if (error instanceof Cancelled) throw error;
       // What ONNX Runtime does not run alone has no other way to compare.
       return true;
     } finally {
@@ -155,3 +241,14 @@ const ignoreTies = (tensor: CheckedOutput): CheckedOutput =>
   tensor.wrong && tensor.pattern === null && tensor.error !== null && tensor.error < CHOICES
     ? { ...tensor, wrong: false }
     : tensor;
+
+/** False: what is tried cannot be done to this model. */
+export async function isPossible(does: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await does();
+    return true;
+  } catch (error) {
+    if (error instanceof UserError && !(error instanceof Cancelled)) return false;
+    throw error;
+  }
+}

@@ -76,6 +76,11 @@ export class Reference {
     });
   }
 
+  /** Copies the tensors of a file without what is behind a size; null: all of an axis. */
+  slice(path: string, sizes: Record<string, (number | null)[]>, out: string): Promise<unknown> {
+    return this.#session.ask({ do: 'slice', path, sizes, out });
+  }
+
   /** Shapes of the tensors in a file, by name. */
   shapes(path: string): Promise<Record<string, number[]>> {
     return this.#session.ask({ do: 'shapes', path });

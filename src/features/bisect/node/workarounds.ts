@@ -51,13 +51,14 @@ const options: WorkaroundCandidate[] = [5, 1, 0].map((level) => ({
 /** Tensors inside the piece as outputs, or through two Neg nodes: both keep values, and end some fusions. */
 function atTensors(graph: ModelGraph, nodes: readonly number[]): WorkaroundCandidate[] {
   const inside = new Set(nodes);
+  const twinsOf = alike(graph);
   const { types } = networkOf(graph.model).inferred;
   const found: WorkaroundCandidate[] = [];
   for (const node of nodes)
     for (const [place, tensor] of graph.outputs[node]!.entries()) {
       if (tensor < 0 || !graph.tensors[tensor]!.consumers.some((reader) => inside.has(reader))) continue;
       if (!/^(?:b?float|double)/.test(types[tensor] ?? '')) continue;
-      const twins = twinsOf(graph, node).map((twin) => graph.tensors[graph.outputs[twin]![place]!]!.name);
+      const twins = twinsOf(node).map((twin) => graph.tensors[graph.outputs[twin]![place]!]!.name);
       const { name } = graph.tensors[tensor]!;
       const { op } = graph.nodes[node]!;
       found.push(
@@ -81,12 +82,16 @@ function atTensors(graph: ModelGraph, nodes: readonly number[]): WorkaroundCandi
 /** How far the neighborhoods of twins are alike. */
 const ALIKE = 3;
 
-/** The nodes of the main graph whose neighborhood has the same operators: blocks of a network repeat. The node itself is one. */
-function twinsOf(graph: ModelGraph, node: number): number[] {
-  const own = signature(graph, node, ALIKE);
-  return graph.nodes.flatMap(({ op }, other) =>
-    op === graph.nodes[node]!.op && graph.owner[other]! < 0 && signature(graph, other, ALIKE) === own ? [other] : [],
-  );
+/** The nodes of the main graph by their neighborhood's operators: blocks of a network repeat. */
+function alike(graph: ModelGraph): (node: number) => readonly number[] {
+  const bySignature = new Map<string, number[]>();
+  const signatures = graph.nodes.map((_, node) => (graph.owner[node]! < 0 ? signature(graph, node, ALIKE) : ''));
+  for (const [node, text] of signatures.entries()) {
+    const twins = bySignature.get(text);
+    if (twins) twins.push(node);
+    else bySignature.set(text, [node]);
+  }
+  return (node) => bySignature.get(signatures[node]!) ?? [];
 }
 
 function signature(graph: ModelGraph, node: number, depth: number): string {

@@ -1,6 +1,11 @@
-import { join } from 'node:path';
+import { readFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { exists } from '../../../kernel/node/files/exists.ts';
+import { makeFolder } from '../../../kernel/node/files/persist.ts';
+import { writeWhole } from '../../../kernel/node/files/writeWhole.ts';
 import { quoteCommand } from '../../../kernel/base/text.ts';
-import type { CheckedOutput } from '../bisectReport.ts';
+import { patternText } from '../bisectDocument.ts';
+import type { CheckedOutput, WrongPiece } from '../bisectReport.ts';
 import { planAnonymous, planEdit } from '../../../kernel/read/onnx/editModel.ts';
 import { subgraphOf } from '../../surgery/extractModel.ts';
 import { withFile } from '../../../kernel/node/files/fileSource.ts';
@@ -16,14 +21,10 @@ import type { Reference } from './reference.ts';
 export interface PackageRequest {
   /** Folder; it is made if it is missing. */
   out: string;
-  /** The whole model, linked with its weights. */
-  whole: string;
   piece: TriedPiece;
   info: WorkerInfo;
   /** Names become numbers. */
   anonymize: boolean;
-  /** The whole model with a change after which it is right; null: none. */
-  fixed: string | null;
   reference: Reference;
   /** Where files are made before they get their place. */
   folder: string;
@@ -39,60 +40,97 @@ const names = {
   log: 'build.log',
   script: 'show.py',
   readme: 'README.md',
+  journal: 'search.jsonl',
 };
 
+/** What may be replaced in the folder of a search, by its name there. */
+const kinds: Record<keyof typeof names, OutputKind> = {
+  model: 'model',
+  fixed: 'model',
+  inputs: 'zip',
+  expected: 'zip',
+  engine: 'zip',
+  log: 'log',
+  script: 'script',
+  readme: 'markdown',
+  journal: 'data',
+};
+
+/** The file of a search's answers, in the folder of its result. */
+export const journalName = names.journal;
+
 /** Every file that a search may leave in its folder, and what may be replaced there. */
-export const packageFiles: readonly (readonly [name: string, kind: OutputKind])[] = [
-  [names.model, 'model'],
-  [names.fixed, 'model'],
-  [names.inputs, 'zip'],
-  [names.expected, 'zip'],
-  [names.engine, 'zip'],
-  [names.log, 'log'],
-  [names.script, 'script'],
-  [names.readme, 'markdown'],
-];
+export const packageFiles = (out: string): [path: string, kind: OutputKind][] =>
+  (Object.keys(names) as (keyof typeof names)[]).map((name) => [join(out, names[name]), kinds[name]]);
 
 /**
  * Writes what shows the fault to someone else: the piece with its weights, its inputs, the right outputs and the
  * engine's, the build log, one line of Polygraphy and one Python file. The fixed model is next to it.
  * @throws {UserError} if a file cannot be written, or one is there that is not ours
  */
-export async function writePackage(
-  request: PackageRequest,
-): Promise<{ model: string; inputs: string; fixed: string | null }> {
-  const { out, whole, piece, reference, anonymize, info, folder } = request;
+export async function writePackage(request: PackageRequest): Promise<Pick<WrongPiece, 'model' | 'inputs' | 'output'>> {
+  const { out, piece, reference, anonymize, info, folder } = request;
   const path = (name: keyof typeof names) => join(out, names[name]);
-  const nodes = new Set(piece.nodes);
   await extractSubgraph({
-    path: whole,
-    pick: (graph) => subgraphOf(graph, nodes, null),
+    path: piece.model,
+    pick: (graph) =>
+      subgraphOf(
+        graph,
+        [...graph.nodes.keys()].filter((node) => graph.owner[node]! < 0),
+        graph.graphOutputs,
+      ),
     out: path('model'),
     weights: 'embed',
     anyRank: true,
   });
+  const details = await reference.compare(piece.expected, piece.values, { tolerances: {} }, { details: true });
+  const output = details.find(({ name }) => name === piece.worst?.name) ?? null;
   const renamed: ReadonlyMap<string, string> = anonymize ? await anonymized(path('model')) : new Map();
-  const { inputs, outputs } = piece.names;
-  for (const [name, from, tensors] of [
-    ['inputs', piece.inputs, inputs],
-    ['expected', piece.inputs, outputs],
-    ['engine', piece.values, outputs],
+  const namesOf = (side: 'inputs' | 'outputs') => piece.border[side].map(({ name }) => name);
+  for (const [name, from, side] of [
+    ['inputs', piece.inputs, 'inputs'],
+    ['expected', piece.expected, 'outputs'],
+    ['engine', piece.values, 'outputs'],
   ] as const) {
     const made = join(folder, names[name]);
-    await reference.pick(from, tensors, made, renamed);
+    await reference.pick(from, namesOf(side), made, renamed);
     await moveResult(made, path(name), 'zip');
   }
   if (!anonymize) await moveResult(piece.log, path('log'), 'log');
   const worst = piece.worst && { ...piece.worst, name: renamed.get(piece.worst.name) ?? piece.worst.name };
   await writeResult(path('script'), script(info), 'script');
   await writeResult(path('readme'), readme(info, worst, anonymize), 'markdown');
-  if (request.fixed === null) return { model: path('model'), inputs: path('inputs'), fixed: null };
-  await copyModel(request.fixed, path('fixed'));
-  return { model: path('model'), inputs: path('inputs'), fixed: path('fixed') };
+  return { model: path('model'), inputs: path('inputs'), output };
+}
+
+/** Writes the whole model with a change after which it is right into the folder of the result. @returns its path */
+export async function writeFixed(model: string, out: string): Promise<string> {
+  const path = join(out, names.fixed);
+  await copyModel(model, path);
+  return path;
+}
+
+/**
+ * Copies the result of a search into another folder.
+ * @throws {UserError} if a file there is not ours
+ */
+export async function copyPackage(folder: string, out: string): Promise<void> {
+  const there = new Map(packageFiles(out).map(([path, kind]) => [basename(path), { path, kind }]));
+  there.delete(names.journal);
+  for (const [name, { path, kind }] of there) {
+    const from = join(folder, name);
+    if (!(await exists(from))) continue;
+    if (kind === 'model') await copyModel(from, path);
+    else {
+      await checkOutput(path, [], kind);
+      await makeFolder(out);
+      await writeWhole(path, await readFile(from));
+    }
+  }
 }
 
 /** Writes a model, with its weights where they are in other files, somewhere else. */
-async function copyModel(path: string, out: string): Promise<void> {
+export async function copyModel(path: string, out: string): Promise<void> {
   const { value: model } = await new ParsedFiles().model(path, { spans: true });
   await checkOutput(out, [path], 'model');
   await withFile(path, async (source) => {
@@ -110,7 +148,8 @@ const anonymized = (path: string): Promise<ReadonlyMap<string, string>> =>
     return made.tensors;
   });
 
-const polygraphy = (): string =>
+/** One line of Polygraphy that shows the fault, in the folder of the result. */
+export const polygraphy = (): string =>
   quoteCommand([
     'polygraphy',
     'run',
@@ -143,33 +182,6 @@ To see it: \`python3 ${names.script}\` (TensorRT, NumPy, ONNX Runtime and a GPU)
 
     ${polygraphy()}
 `;
-}
-
-/** One pattern in words. */
-export function patternText({ kind, value }: NonNullable<CheckedOutput['pattern']>): string {
-  const shown = typeof value === 'number' ? Number(value.toPrecision(4)).toString() : JSON.stringify(value);
-  switch (kind) {
-    case 'factor':
-      return `a constant factor of ${shown}`;
-    case 'offset':
-      return `a constant offset of ${shown}`;
-    case 'permuted-axis':
-      return `axes in the order ${shown}`;
-    case 'batch':
-      return `samples of the batch: ${shown}`;
-    case 'swapped':
-      return `the values of ${String(value)}`;
-    case 'shifted':
-      return `values of neighbors, ${shown}`;
-    case 'stale':
-      return 'the values of the run before';
-    case 'zeros':
-      return 'all zero';
-    case 'not-finite':
-      return 'not finite';
-    case 'other':
-      return 'no simple pattern';
-  }
 }
 
 /** A script without anything of ours. */

@@ -164,7 +164,31 @@ function findingsOf(found: FoundFlag, version: number, target: string): LintFind
   return [];
 }
 
-function lintPython(text: string, { code }: MaskedSource, version: number): LintFinding[] {
+/** `getattr(trt.BuilderFlag, "FP16", None)`: nothing fails there, and what was asked for is not done. */
+function lintGetattr(
+  text: string,
+  { code, strings }: MaskedSource,
+  version: number,
+  imports: TensorrtImports,
+): LintFinding[] {
+  const findings: LintFinding[] = [];
+  for (const { index, 1: owner, 0: call } of code.matchAll(/\bgetattr\s*\(\s*([A-Za-z_][\w.]*)\s*,/g)) {
+    const string = strings.find(({ start }) => start > index + call.length);
+    const name = string === undefined ? '' : text.slice(string.start, string.end);
+    const path = pathIn(partsOf(owner!, index + call.indexOf(owner!)), imports);
+    const full = `${path?.[0]?.text ?? ''}.${name}`;
+    const gone = string === undefined || !/^\w+$/.test(name) ? undefined : python.get(full);
+    if (gone === undefined || version < versionNumber(gone.since)) continue;
+    const words = goneWords(full, gone, null, false);
+    const lost = /^,\s*\S/.test(text.slice(string!.end + 1).trimStart())
+      ? ` getattr gives its default there, so that nothing fails and the engine is built without ${name}.`
+      : '';
+    findings.push({ start: index, end: string!.end + 1, ...words, message: words.message + lost, fix: null });
+  }
+  return findings;
+}
+
+function lintPython(text: string, { code, strings }: MaskedSource, version: number): LintFinding[] {
   const imports = tensorrtImports(code);
   if (imports === null) return [];
   const types = pythonTypes(code, imports);
@@ -181,6 +205,7 @@ function lintPython(text: string, { code }: MaskedSource, version: number): Lint
     });
     return true;
   };
+  findings.push(...lintGetattr(text, { code, strings }, version, imports));
   for (const { index, 0: chain } of code.matchAll(/(?<![\w.])[A-Za-z_]\w*(?:\s*\.\s*[A-Za-z_]\w*)*/g)) {
     const parts = partsOf(chain, index);
     const first = parts[0]!;

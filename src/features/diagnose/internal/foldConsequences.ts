@@ -7,6 +7,10 @@ const CONSEQUENCES =
 
 const isConsequence = (message: string): boolean => CONSEQUENCES.test(message);
 
+/** `[graphContext.h::~MyelinGraphContext::55]`: what is destroyed after a failure reports what it finds, never the cause. */
+const isOfDestructor = ({ diagnosis: { evidence } }: Judged): boolean =>
+  /\[\S{1,120}::~\w{1,80}::\d{1,6}\]/.test(evidence);
+
 interface Judged {
   diagnosis: Diagnosis;
   rule: DiagnosisRule | null;
@@ -19,9 +23,12 @@ interface Judged {
  */
 export function foldConsequences(found: readonly Judged[]): { diagnoses: Diagnosis[]; consequences: Diagnosis[] } {
   const repeats = (one: Judged) => one.rule === null && isConsequence(one.diagnosis.message);
+  const isLast = (one: Judged) =>
+    isOfDestructor(one) && found.some((other) => other.diagnosis.severity === 'error' && !isOfDestructor(other));
   const causes: Judged[] = [];
   const others: Judged[] = [];
-  for (const one of found) (repeats(one) || followsFrom(one, found) !== undefined ? others : causes).push(one);
+  for (const one of found)
+    (repeats(one) || isLast(one) || followsFrom(one, found) !== undefined ? others : causes).push(one);
   const isKnown = ({ rule }: Judged) => rule !== null;
   const known = causes.filter((one) => isKnown(one) && one.diagnosis.severity === 'error');
   const unknown = causes.filter((one) => !isKnown(one));

@@ -30,7 +30,6 @@ const pooling: FormCheck = (one) => {
       'unsupported-form',
       `${one.node.op} with dilations is refused.`,
       'Export without dilation, or write it with slices.',
-      'pool-taps',
     );
   return optionalOutputs(one);
 };
@@ -62,7 +61,7 @@ const optionalOutputs: FormCheck = (one) =>
         one.node.op === 'MaxPool'
           ? 'Remove the places of the maxima if nothing reads them; otherwise compute them from slices, one for each place of the window, with ArgMax.'
           : 'Remove the outputs that nothing reads.',
-        one.node.op === 'MaxPool' && isRead(one, 1) ? 'pool-taps' : 'remove-unused-outputs',
+        one.node.op === 'MaxPool' && isRead(one, 1) ? undefined : 'remove-unused-outputs',
       )
     : undefined;
 
@@ -309,7 +308,6 @@ const moreIndices: FormCheck = (one) => {
         'unsupported-form',
         `ScatterElements with ${String(indices![axis])} indices for the ${String(data![axis])} elements of dimension ${axis} is refused.`,
         'Write them in turns, one index of the dimension after the other.',
-        'scatter-in-turns',
       );
 };
 
@@ -438,12 +436,7 @@ const CHECKS: Readonly<Record<string, FormCheck>> = {
     if (!/^(?:nearest|linear|cubic)$/.test(kind))
       return problem('unsupported-form', `Resize in mode ${kind} is refused.`, 'Use nearest, linear or cubic.');
     if (intAttribute(one.node, 'antialias') === 1)
-      return problem(
-        'unsupported-form',
-        'Resize with antialiasing is refused.',
-        'Export without antialias.',
-        'antialias-matrix',
-      );
+      return problem('unsupported-form', 'Resize with antialiasing is refused.', 'Export without antialias.');
     const policy = textAttribute(one.node, 'keep_aspect_ratio_policy') ?? 'stretch';
     return policy === 'stretch'
       ? undefined
@@ -484,7 +477,6 @@ const CHECKS: Readonly<Record<string, FormCheck>> = {
           'unsupported-form',
           'TopK of more than 3840 elements is refused.',
           'Ask for fewer, or take 3840 at a time and exclude them from the next TopK.',
-          'top-in-parts',
         )
       : undefined),
   Split: (one) => leftOut(one),

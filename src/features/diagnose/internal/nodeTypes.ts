@@ -1,4 +1,5 @@
 // Element types of a node that no version takes, or that it may not mix.
+import { valueAt } from '../../../kernel/base/addTo.ts';
 import { isStandardDomain, type ModelGraph } from '../../../kernel/network/modelGraph.ts';
 import type { NodeProblem } from './checkShapes.ts';
 import {
@@ -123,7 +124,7 @@ function equalPlaces({ node }: NodeToCheck, op: string, isStrong: boolean): numb
   if (op === 'Where') return places.slice(1);
   if (op === 'Pow') return [];
   if (EQUAL_TYPES.test(op)) return places;
-  return isStrong || op === 'InstanceNormalization' ? places.slice(0, EQUAL_FLOATS[op] ?? 0) : [];
+  return isStrong || op === 'InstanceNormalization' ? places.slice(0, valueAt(EQUAL_FLOATS, op) ?? 0) : [];
 }
 
 function mixedTypes(one: NodeToCheck, op: string): NodeProblem | undefined {

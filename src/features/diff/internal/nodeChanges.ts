@@ -1,7 +1,8 @@
 // What became of each matched node, and of the kernels around it.
+import { totalMs } from '../../../kernel/fusion/fusionReport.ts';
 import { addTo } from '../../../kernel/base/addTo.ts';
 import type { Fate, FusionReport, ReportLayer } from '../../../kernel/fusion/fusionReport.ts';
-import { inForeignNode, listsEngine, totalMs } from '../../../kernel/report/words.ts';
+import { inForeignNode, listsEngine } from '../../../kernel/report/words.ts';
 import type { Change, NodeStates } from '../../../kernel/report/buildDiff.ts';
 import { type BuildFacts, buildFacts } from '../../../kernel/rules/buildFacts.ts';
 import { computeType } from '../../../kernel/rules/verifyPrecision.ts';

@@ -1,4 +1,5 @@
-import { fateWords, profileWords, totalMs } from '../../../kernel/report/words.ts';
+import { totalMs } from '../../../kernel/fusion/fusionReport.ts';
+import { fateWords, profileWords } from '../../../kernel/report/words.ts';
 import { type Hover, MarkupKind, type Position } from 'vscode-languageserver';
 import { verdictWords } from '../../../kernel/rules/precisionPlan.ts';
 import type { BuiltLayer, SeenTensor } from '../../../kernel/rules/buildFacts.ts';

@@ -7,48 +7,22 @@ import { pickWord } from '../../../kernel/vscode/platform/askUser.ts';
 import { nameOf } from '../../../kernel/vscode/platform/nameOf.ts';
 import { showError, showInformation } from '../../../kernel/vscode/platform/messages.ts';
 import { registerCommands } from '../../../kernel/vscode/platform/registerCommands.ts';
-import { mayRun, tellUntrusted } from '../../../kernel/vscode/platform/trust.ts';
 import { isOnDisk } from '../../../kernel/vscode/workspace/startBuild.ts';
 import { pickModel } from '../../../kernel/vscode/workspace/pickModel.ts';
 import { pickFile } from '../../../kernel/vscode/workspace/pickFile.ts';
 import type { Sessions } from '../../../kernel/vscode/workspace/sessions.ts';
-import { recallClipping } from './internal/keptClipping.ts';
 import { QuantizationPages } from './internal/quantizationPages.ts';
 import { fileUri } from '../../../kernel/vscode/platform/fileUri.ts';
 
 /** The page of scales, Q/DQ pairs and their placement, and the calibration cache whose scales the views show. */
-export function registerQuantization(
-  context: vscode.ExtensionContext,
-  sessions: Sessions,
-  log: vscode.LogOutputChannel,
-): vscode.Disposable {
+export function registerQuantization(context: vscode.ExtensionContext, sessions: Sessions): vscode.Disposable {
   const pages = new QuantizationPages(sessions, context.workspaceState);
-  const recalled = new Set<string>();
   return vscode.Disposable.from(
     pages,
-    sessions.onDidChange(({ key, uri, state }) => {
-      if (recalled.has(key) || state.model !== 'ready') return;
-      recalled.add(key);
-      recallClipping(sessions, uri).catch((error: unknown) => log.error(String(error)));
-    }),
     registerCommands({
       [commands.openQuantizationPage]: async (argument) => {
         const model = await modelOf(argument, sessions);
         if (model !== undefined && (await isOnDisk(model))) pages.open(model);
-      },
-      [commands.calibrate]: async (argument, inputs, target) => {
-        const model = await modelOf(argument, sessions);
-        if (model === undefined || !(await isOnDisk(model))) return;
-        if (!mayRun()) return tellUntrusted();
-        const { calibrateModel } = await import('./internal/calibrateModel.ts');
-        await calibrateModel(context, model, log, { inputs, target });
-      },
-      [commands.measureClipping]: async (argument, inputs) => {
-        const model = await modelOf(argument, sessions);
-        if (model === undefined || !(await isOnDisk(model))) return;
-        if (!mayRun()) return tellUntrusted();
-        const { measureClipping } = await import('./internal/measureClipping.ts');
-        if (await measureClipping(context, sessions, model, log, inputs)) pages.open(model);
       },
       [commands.useCalibrationCache]: async (argument, file) => {
         const model = await modelOf(argument, sessions);

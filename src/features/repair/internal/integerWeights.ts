@@ -1,4 +1,4 @@
-import { addTo } from '../../../kernel/base/addTo.ts';
+import { addTo, valueAt } from '../../../kernel/base/addTo.ts';
 import type { ByteSource } from '../../../kernel/base/problem.ts';
 import { graphPathOf } from '../../../kernel/network/modelGraph.ts';
 import type { ModelEdits } from '../../../kernel/read/onnx/editModel.ts';
@@ -80,4 +80,4 @@ export async function shiftedWeights(
 }
 
 const productOf = ({ id, op, domain }: OnnxNode): (typeof products)[string] | undefined =>
-  graphPathOf(id) === '' ? products[domain === '' ? op : `${domain}:${op}`] : undefined;
+  graphPathOf(id) === '' ? valueAt(products, domain === '' ? op : `${domain}:${op}`) : undefined;

@@ -59,7 +59,7 @@ export interface BuildManifest {
   pid?: number;
 }
 
-/** Stable codes of `trtlens diagnose` (docs/command-line.md). */
+/** Stable codes of `trtlens diagnose`. */
 export type DiagnosisCode =
   | 'unsupported-op'
   | 'unsupported-form'

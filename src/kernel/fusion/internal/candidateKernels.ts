@@ -15,6 +15,8 @@ import { isFree, isTransparent, type Resolution } from './resolution.ts';
  */
 export function addCandidates(from: Resolution, nodes: readonly ReportNode[]): void {
   const { graph, view, nodeLayers, regionOf } = from;
+  // The kernel may be one that the log lacks.
+  if (view.isCut) return;
   const shown = view.regions.map(({ layers }) => layers.some((layer) => from.layerEvidence[layer]!.has('metadata')));
   const isKernel = (layer: number): boolean =>
     view.names[layer]!.kind === 'kernel' && runsKernel(view.layers[layer]!.type);
@@ -30,7 +32,9 @@ export function addCandidates(from: Resolution, nodes: readonly ReportNode[]): v
       region < 0 ||
       !shown[region] ||
       nodeLayers[index]!.some((layer) => layerRegion[layer]! >= 0) ||
-      graph.bodyOutputs.has(index)
+      graph.bodyOutputs.has(index) ||
+      // What depends on constants only is computed with them, before the engine runs.
+      from.roles[index] === 'constant'
     )
       return;
     unrun ??= unrunNodes(graph);

@@ -1,5 +1,5 @@
 import { branchOf, nodesInName, untakenNodes } from '../../network/nodeNames.ts';
-import { bodyOf, type ModelGraph } from '../../network/modelGraph.ts';
+import { bodyOf, type ModelGraph, readsOf } from '../../network/modelGraph.ts';
 import { torchKeys } from '../../network/sourceLines.ts';
 import { computesValues } from './valueFacts.ts';
 import { isFree, type Resolution } from './resolution.ts';
@@ -74,7 +74,8 @@ function hasUnregistered({ view, names }: Resolution): boolean {
 }
 
 const isIdentity = (helper: string): boolean => helper.startsWith('ONNXTRT_identity');
-const isCall = (graph: ModelGraph, op: string): boolean => graph.model.functions.some(({ name }) => name === op);
+/** Whether an operator is a local function of the model. */
+export const isCall = (graph: ModelGraph, op: string): boolean => graph.model.functions.some(({ name }) => name === op);
 
 /** `20/then_branch/3` → `20/then_branch` */
 const graphOf = (id: string): string => id.slice(0, id.lastIndexOf('/'));
@@ -109,10 +110,40 @@ export function claimUntaken(to: Resolution): void {
     for (const isThere of [isNamed, (node: number) => inGraph.has(node)]) {
       const branches = new Set(body.filter(isThere).map((node) => branchOf(graph, node, owner)));
       if (branches.size !== 1) continue;
-      for (const node of body) if (!branches.has(branchOf(graph, node, owner))) leave(node, owner, false);
+      leaveOthers(
+        to,
+        owner,
+        body.filter((node) => !branches.has(branchOf(graph, node, owner))),
+        isKnown,
+      );
       return;
     }
   });
+}
+
+/** Notes the nodes of a branch that has no layers; `isKnown`: the condition is a constant. */
+function leaveOthers(to: Resolution, owner: number, nodes: readonly number[], isKnown: boolean): void {
+  for (const node of nodes) {
+    if (to.nodeLayers[node]!.length > 0 || to.gone.has(node)) continue;
+    to.gone.set(node, isKnown ? { by: 'untaken', node: owner, exact: false } : { by: 'decided', node: owner });
+  }
+  if (!isKnown) leaveConditionOf(to, owner);
+}
+
+/** Notes the nodes on which only the condition of an If depends that TensorRT knew when it built the engine. */
+function leaveConditionOf(to: Resolution, owner: number): void {
+  const { graph } = to;
+  const decided = new Set([owner]);
+  const stack = [graph.inputs[owner]![0] ?? -1];
+  while (stack.length > 0) {
+    const tensor = stack.pop()!;
+    const { producer = -1, consumers = [] } = graph.tensors[tensor] ?? {};
+    if (producer < 0 || decided.has(producer) || !isFree(to, producer) || graph.graphOutputs.includes(tensor)) continue;
+    if (!consumers.every((reader) => decided.has(reader)) || to.roles[producer] === 'constant') continue;
+    decided.add(producer);
+    to.gone.set(producer, { by: 'decided', node: owner });
+    stack.push(...readsOf(graph, producer));
+  }
 }
 
 function claimBranches(to: Resolution): void {

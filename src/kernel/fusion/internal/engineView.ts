@@ -16,6 +16,7 @@ import {
   withoutProfile,
   mentionedProfile,
 } from '../../network/layerName.ts';
+import { bareLayer } from '../../read/tensorrt/readLayerLine.ts';
 import type { NodeNames } from '../../network/nodeNames.ts';
 import { plannedLayers } from './plannedLayers.ts';
 
@@ -41,6 +42,8 @@ export interface EngineView {
   names: LayerName[];
   /** `plan`: the build ended before there was an engine; the layers are those that it meant to have. */
   source: 'layer-info' | 'log' | 'plan' | 'none';
+  /** The log ends within its list of layers, or before it: what no layer names may be in those that it lacks. */
+  isCut: boolean;
   regions: Region[];
   /** Region of each layer; -1: none. */
   regionOf: number[];
@@ -75,6 +78,7 @@ export function createEngineView(
     layers: enriched,
     names,
     source,
+    isCut: source !== 'layer-info' && log?.outcome === 'cut-off' && log.bindings.length === 0,
     regions: [],
     regionOf: layers.map(() => -1),
     aliases: aliasesOf([...enriched, ...logged], known),
@@ -182,7 +186,10 @@ function chooseLayers(
   if (layerInfo && layerInfo.layers.length > 0) return { source: 'layer-info', layers: layerInfo.layers };
   if (log && log.engineLayers.length > 0) return { source: 'log', layers: log.engineLayers };
   const planned = phase && log ? plannedLayers(phase, log.finalLayers, known) : [];
-  return planned.length > 0 ? { source: 'plan', layers: planned } : { source: 'none', layers: [] };
+  // Without the optimizer's lines, as in a log of INFO, the list of what runs on which device has the layers.
+  const listed = log?.devices?.layers.map((name) => bareLayer(name, null)) ?? [];
+  const layers = planned.length > 0 ? planned : listed;
+  return { source: layers.length > 0 ? 'plan' : 'none', layers };
 }
 
 /** Layer info of names alone gets the tensors and lines that the log has for the same layers. */

@@ -1,4 +1,4 @@
-import { addTo } from '../../base/addTo.ts';
+import { addTo, valueAt } from '../../base/addTo.ts';
 import { fromFirstLayer, scopeFrom, scopeOf } from '../../network/layerName.ts';
 import { attentions, type ModelGraph } from '../../network/modelGraph.ts';
 
@@ -166,7 +166,9 @@ function placeOfName(name: string): string {
     .split('...');
   if (ends.length !== 2) return '';
   // Of `a + b` the first is where it begins.
-  const [first, last] = ends.map((end) => modulesOf(end.split(' + ')[0]!.replace(/^\(.*?\) \[.*?\]$/, ''), undefined));
+  const [first, last] = ends.map((end) =>
+    modulesOf(end.split(' + ')[0]!.replace(/^\([^()]*\) \[[^[\]]*\]$/, ''), undefined),
+  );
   const differs = first!.findIndex((part, depth) => part !== last![depth]);
   const shared = differs === -1 ? first! : first!.slice(0, differs);
   const rest = [first![shared.length], last![shared.length]].filter((part) => part !== undefined);
@@ -222,7 +224,11 @@ interface Part {
 function contentOf(graph: ModelGraph, nodes: readonly number[], isMember: (node: number) => boolean): string {
   const known = recognized(graph, nodes, isMember);
   const rank = ({ name }: Part): number => (order.indexOf(name) + order.length + 1) % (order.length + 1);
-  const others = countedOps(graph, nodes, (op) => !shaping.has(op) && !multiplying.has(op) && whole[op] === undefined);
+  const others = countedOps(
+    graph,
+    nodes,
+    (op) => !shaping.has(op) && !multiplying.has(op) && valueAt(whole, op) === undefined,
+  );
   const rest = others.filter(({ name }) => !order.includes(name));
   // Where a pattern is known, the operators around it say nothing more.
   const isPlain = known.every(({ name }) => /^(?:Conv|ConvTranspose|MatMul)$/.test(name));
@@ -287,7 +293,7 @@ function recognized(graph: ModelGraph, nodes: readonly number[], isMember: (node
   }
   const ends = new Set<number>();
   for (const node of nodes) {
-    const name = whole[op(node)] ?? (op(node) === 'Sqrt' ? normAt(node, op, before) : undefined);
+    const name = valueAt(whole, op(node)) ?? (op(node) === 'Sqrt' ? normAt(node, op, before) : undefined);
     if (name !== undefined) add(name, node);
     if (alone.has(op(node))) add(op(node), node);
     if (!multiplying.has(op(node)) || used.has(node)) continue;

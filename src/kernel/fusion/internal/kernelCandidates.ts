@@ -22,24 +22,48 @@ export interface KnownKernels {
   isTransparent: (node: number) => boolean;
 }
 
-/** Operators that the name of a generated kernel always lists, if the kernel computes them. */
-const listed = new Set(['Add', 'Cos', 'Erf', 'Exp', 'Mul', 'Sin', 'Sqrt', 'Sub', 'Tanh', 'Transpose']);
-/** Operators that make data without an input, and the words that kernels have for them. */
+/**
+ * What the name of a generated kernel lists where the kernel computes an operator, in three or four letters: `Sub` in
+ * `__myl_AddMeaSub…`. By the kernels of our captures whose metadata name such nodes.
+ */
+const listed: Readonly<Record<string, RegExp>> = {
+  Add: /^Add/,
+  Cos: /^Cos/,
+  Div: /^Div|^Mul|^Rec/,
+  Erf: /^Erf/,
+  Exp: /^Exp/,
+  MaxPool: /^Max|^Poo/,
+  Mul: /^Mul/,
+  Neg: /^Neg|^Mul|^Sub/,
+  Relu: /^Rel|^Max/,
+  Sigmoid: /^Sig|^Sil/,
+  Sin: /^Sin/,
+  Softmax: /^Exp/,
+  Sqrt: /^Sqr|^Rsq/,
+  Sub: /^Sub|^Add/,
+  Tanh: /^Tan/,
+  Transpose: /^Tra/,
+  Where: /^Sel/,
+  // What makes data without an input.
+  ConstantOfShape: /^Iot|^Rep|^Fil|^Eql/,
+  EyeLike: /^Iot|^Eql/,
+  Range: /^Iot/,
+};
 const generating = new Set(['ConstantOfShape', 'EyeLike', 'Range']);
-const generates = /^(?:Iota|Repl?|Fill?|Eql|Rand?|Etc)$/;
 
 /**
  * False for a kernel that cannot compute an operator: `__myl_AddReshTran_myl0_4` lists all that it does, and a product of
  * matrices that reads and writes rows in order transposes none. A long list ends in `Etc`.
  */
-function canCompute({ name, type, inputs, outputs }: KnownKernels['layers'][number], op: string): boolean {
-  if (!listed.has(op) && !generating.has(op)) return true;
+export function canCompute({ name, type, inputs, outputs }: KnownKernels['layers'][number], op: string): boolean {
+  const word = Object.hasOwn(listed, op) ? listed[op] : undefined;
+  if (!word) return true;
   if (type === 'gemm' && op === 'Transpose')
     return ![...inputs, ...outputs].every(({ format }) => format?.startsWith('(Linear) '));
   if (generating.has(op) && type !== 'kgen') return false;
-  const steps = type === 'kgen' ? /^__myl_((?:[A-Z][a-z]+)+)_myl/.exec(name)?.[1]?.match(/[A-Z][a-z]+/g) : undefined;
-  if (generating.has(op)) return !steps || steps.some((step) => generates.test(step));
-  return !steps || steps.some((step) => step === 'Etc' || op.startsWith(step));
+  const steps =
+    type === 'kgen' ? /^__myl_((?:[A-Z][a-z0-9]+)+)_myl/.exec(name)?.[1]?.match(/[A-Z][a-z0-9]+/g) : undefined;
+  return !steps || steps.some((step) => step === 'Etc' || word.test(step));
 }
 
 /** More candidates than these are no answer. */

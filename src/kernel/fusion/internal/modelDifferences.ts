@@ -1,3 +1,4 @@
+import { computesOperator } from './operatorForms.ts';
 import { type BuildLog, outerInput } from '../../read/tensorrt/buildOutput.ts';
 import type { Problem } from '../../base/problem.ts';
 import { counted, shapeText, thousands } from '../../base/text.ts';
@@ -226,9 +227,12 @@ const scopeWarning = (input: string, line: number): Problem => ({
   line,
 });
 
-/** TensorRT's parser knows operators by their names: it does not look for a function of one's name. */
+/**
+ * TensorRT's parser knows operators by their names: it does not look for a function of one's name. That is no problem
+ * where the function is the operator's own definition, as exporters write it.
+ */
 export function operatorProblem({ graph, names }: Resolution): Problem[] {
-  const [call] = names.replaced.values();
+  const call = [...new Set(names.replaced.values())].find((one) => !computesOperator(graph, one));
   if (call === undefined) return [];
   const { id, op, domain } = graph.nodes[call]!;
   return [

@@ -1,4 +1,4 @@
-import { claimUntaken } from './eliminatedNodes.ts';
+import { claimUntaken, isCall } from './eliminatedNodes.ts';
 import type { EngineLayer } from '../../read/tensorrt/buildOutput.ts';
 import { bareName } from './engineView.ts';
 import {
@@ -9,7 +9,7 @@ import {
   parseMetadata,
 } from '../../network/layerName.ts';
 import { readsOf } from '../../network/modelGraph.ts';
-import { assign, join, modelTensor, type Resolution } from './resolution.ts';
+import { assign, join, modelTensor, type Resolution, unassign } from './resolution.ts';
 import { counted, thousands } from '../../base/text.ts';
 
 /** Metadata of one layer of the parser is cut at this many characters, half from each end. */
@@ -148,7 +148,9 @@ function claimByName(to: Resolution, layer: number): void {
   if (name.kind === 'kernel') {
     // `__myl_AddTanh`: kernels that Myelin made up carry the operations, no node.
     if (name.base.startsWith('__my')) return;
-    const nodes = to.names.nodesOfKernel(name.base);
+    const all = to.names.nodesOfKernel(name.base);
+    const alive = all.filter((node) => to.roles[node] !== 'dead');
+    const nodes = alive.length > 0 ? alive : all;
     const ofLength = countLengths(to, nodes);
     for (const node of nodes) {
       assign(to, layer, node, 'name', nodes.length === 1 || ofLength.get(to.graph.nodes[node]!.name.length) === 1);
@@ -211,6 +213,8 @@ function listMembers(to: Resolution, region: number, text: string, unknown: Map<
         : nodes;
     const meant = free.length > 0 ? free : nodes;
     for (const node of meant) {
+      // A kernel's name that other calls of the function share says no more than the list which of them it computes.
+      if (nodes.length === 1 && to.exact[node] === 0 && isOfCall(to, node)) unassign(to, node);
       if (!to.gone.has(node)) join(to, region, node, nodes.length === 1, { by: 'line', region });
       named++;
     }
@@ -228,6 +232,12 @@ function listMembers(to: Resolution, region: number, text: string, unknown: Map<
       ...lineOf(to.view.regions[region]!.line),
     });
   }
+}
+
+/** Whether a node is in the body of a local function. */
+function isOfCall({ graph }: Resolution, node: number): boolean {
+  const owner = graph.owner[node]!;
+  return owner >= 0 && isCall(graph, graph.nodes[owner]!.op);
 }
 
 function reportTruncated(to: Resolution, layers: number[]): void {

@@ -8,7 +8,22 @@ import type { Provenance, Resolution } from './resolution.ts';
 
 /** Assigns every node its one fate, with a sentence that says how it is known, or why it is not. */
 export function nodeFates(from: Resolution, staticShapes: boolean, noEngine: string | null): ReportNode[] {
-  const whole: Whole = { staticShapes, noEngine, unknown: unknownReason(from.view), listed: isListedWithout(from) };
+  const whole: Whole = {
+    staticShapes,
+    noEngine,
+    unknown: unknownReason(from.view),
+    listed: isListedWithout(from),
+    hidden: from.view.regions.some(
+      ({ layers }, region) =>
+        !from.listed[region] && !layers.some((layer) => from.layerEvidence[layer]!.has('metadata')),
+    ),
+    bare: from.view.regions.some(
+      ({ layers }, region) =>
+        !from.listed[region] &&
+        layers.some((layer) => from.view.names[layer]!.kind === 'kernel') &&
+        !layers.some((layer) => from.layerEvidence[layer]!.has('metadata')),
+    ),
+  };
   return from.graph.nodes.map((node, index) => {
     const judged = judge(from, index, whole);
     const made: ReportNode = {
@@ -36,6 +51,10 @@ interface Whole {
   /** Why nothing is known of a node. */
   unknown: string;
   listed: boolean;
+  /** Some ForeignNode shows neither its members nor, by metadata, what its kernels compute. */
+  hidden: boolean;
+  /** One of these lists its kernels. */
+  bare: boolean;
 }
 
 interface Judged {
@@ -72,7 +91,11 @@ function judge(from: Resolution, index: number, whole: Whole): Judged {
       reason: `TensorRT made a constant of it (log line ${gone.line}).`,
     };
   }
-  if (gone) return { fate: 'removed', exact: !('exact' in gone) || gone.exact, reason: goneReason(from, gone) };
+  if (gone) {
+    if (gone.by === 'decided' && from.view.isCut) return cutOff;
+    const isSure = gone.by !== 'decided' && (!('exact' in gone) || gone.exact);
+    return { fate: 'removed', exact: isSure, reason: goneReason(from, gone) };
+  }
   return judgeByRole(from, index, whole);
 }
 
@@ -86,6 +109,10 @@ function goneReason(from: Resolution, gone: Provenance): string {
       return gone.exact
         ? `The condition of ${name} is constant and selects the other branch, and TensorRT's parser did not read this one.`
         : `Derived: the condition of ${name} is constant and selects the other branch, and no layer names this one.`;
+    }
+    case 'decided': {
+      const owner = from.graph.nodes[gone.node]!;
+      return `Derived: no kernel names it, and none decides ${quote(owner.name || owner.op)}: TensorRT knew its condition when it built the engine.`;
     }
     case 'operator':
       return `TensorRT's parser built the operator ${from.graph.nodes[gone.node]!.op} in place of its function (log line ${gone.line}).`;
@@ -108,10 +135,27 @@ function judgeByRole(from: Resolution, index: number, whole: Whole): Judged {
   const { op } = from.graph.nodes[index]!;
   switch (from.roles[index]!) {
     case 'constant':
-      return { fate: 'folded', exact: op === 'Constant', reason: constantReason(op, whole.staticShapes) };
+      if (from.view.isCut && mayRun(from, index)) return cutOff;
+      if ((whole.bare && mayRun(from, index)) || (whole.hidden && /^(?:Quantize|Dequantize)Linear$/.test(op))) {
+        return {
+          fate: 'unknown',
+          exact: false,
+          reason:
+            'It depends only on constants: TensorRT folds it or computes it in a ForeignNode, and nothing says which nodes those compute.',
+        };
+      }
+      return {
+        fate: 'folded',
+        exact: op === 'Constant',
+        reason:
+          from.arithmetic[index] === 1
+            ? 'Derived: all sizes that are read of it are known at build time, and no layer names it.'
+            : constantReason(op, whole.staticShapes),
+      };
     case 'dead':
       return { fate: 'removed', exact: true, reason: 'No graph output depends on it.' };
     case 'identity':
+      if (from.view.isCut) return cutOff;
       return { fate: 'removed', exact: false, reason: identityReason(from, index) };
     case 'shape':
       if (from.view.isDynamic === false) return knownShape(from.view);
@@ -126,6 +170,23 @@ function judgeByRole(from: Resolution, index: number, whole: Whole): Judged {
         : leftOver(from, index, whole);
   }
 }
+
+/** A result that may be data, such as a weight that a kernel transposes or dequantizes, rather than a shape or an index. */
+function mayRun({ graph }: Resolution, index: number): boolean {
+  const { op } = graph.nodes[index]!;
+  if (op === 'Constant' || op === 'Shape' || op === 'Size' || viewsData.has(op)) return false;
+  const { types, shapes } = graph.inferred;
+  return graph.outputs[index]!.some(
+    (tensor) => !/int|bool/.test(types[tensor] ?? '') || (shapes[tensor]?.length ?? 2) > 1,
+  );
+}
+
+/** Of a log that ends too early: a layer that it lacks may name the node. */
+const cutOff: Judged = {
+  fate: 'unknown',
+  exact: false,
+  reason: 'The log ends before it lists all layers, and none that it lists names the node.',
+};
 
 const knownShape = ({ profiles }: EngineView): Judged => ({
   fate: 'folded',
@@ -154,6 +215,7 @@ function constantReason(op: string, staticShapes: boolean): string {
 
 function leftOver(from: Resolution, index: number, whole: Whole): Judged {
   const { op } = from.graph.nodes[index]!;
+  if (from.view.isCut && from.view.source === 'log') return cutOff;
   if (viewsData.has(op) && from.view.source !== 'plan' && isBetweenLayers(from, index)) {
     return {
       fate: 'removed',

@@ -1,4 +1,6 @@
+import { isCall } from './eliminatedNodes.ts';
 import { outsideName } from './engineView.ts';
+import { isMove } from './valueFacts.ts';
 import { atomsOf } from '../../network/layerName.ts';
 import { bodyOf, readsOf } from '../../network/modelGraph.ts';
 import { assign, isFree, join, modelTensor, type Provenance, type Resolution } from './resolution.ts';
@@ -152,8 +154,13 @@ function walkLayer(to: Resolution, layer: number, border: Map<number, Set<number
   // An input that TensorRT made is one of the tensors on the way, and nothing says which.
   if (!inputs.some(({ name }) => isMade(to, name))) for (const node of nodes) from.push(...readsOf(to.graph, node));
   const provenance: Provenance = { by: 'reach', layer, region: -1 };
-  for (const node of nodesBehind(to, walk, written, from)) assign(to, layer, node, 'reach', false, provenance);
+  const isCopy = movesOnly.test(to.view.layers[layer]!.type);
+  for (const node of nodesBehind(to, walk, written, from))
+    if (!isCopy || isMove(to.graph.nodes[node]!)) assign(to, layer, node, 'reach', false, provenance);
 }
+
+/** Layers that compute no values, by their type. */
+const movesOnly = /^(?:NoOp|Shuffle|Slice|(?:Myelin)?Reformat)$/;
 
 /** A tensor of data that TensorRT made; constants of its own are no way into a layer. */
 const isMade = (to: Resolution, name: string): boolean =>
@@ -171,6 +178,9 @@ function joinOwners(to: Resolution): void {
     const region = to.regionOf[node]!;
     if (region < 0 || graph.nodes[node]!.subgraphs.length === 0) continue;
     for (const inner of bodyOf(graph, node)) {
+      // A call that TensorRT itself names is an operator that it built in place of the function.
+      const owner = graph.owner[inner]!;
+      if (to.exact[owner] === 1 && isCall(graph, graph.nodes[owner]!.op)) continue;
       if (isFree(to, inner) && to.roles[inner] === 'data' && !to.gone.has(inner)) {
         join(to, region, inner, false, { by: 'owner', region, node });
       }

@@ -263,7 +263,7 @@ function isKnown({ names, graph }: Resolution, word: string): boolean {
     names.nodesOfKernel(word).length > 0 ||
     [
       word,
-      word.replace(/\[[^\]]*\]$/, ''),
+      word.replace(/\[[^[\]]*\]$/, ''),
       word.replace(/_\d+$/, ''),
       word.replace(/(?:_output|_clone)(?:_\d+)?$/, ''),
     ].some((text) => graph.byName.has(text) || names.has(text))

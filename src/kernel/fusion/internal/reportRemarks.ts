@@ -39,11 +39,16 @@ function passRemarks(from: Resolution, phase: BuildPhase): Remark[] {
   const stage = phase.funnel.findIndex(({ stage: name }) => /myelin/i.test(name));
   const before = phase.funnel[stage - 1];
   const after = phase.funnel[stage];
-  if (before && after && after.layers < before.layers) {
+  // Other passes run before this count, too: without a ForeignNode, or with fusions of theirs, it is not Myelin's doing alone.
+  const isShared = phase.events.some(
+    ({ kind, line }) =>
+      (kind === 'fuse' || kind === 'absorb') && line > (before?.line ?? 0) && line < (after?.line ?? 0),
+  );
+  if (before && after && after.layers < before.layers && from.view.regions.length > 0) {
     remarks.push({
       kind: 'passed',
       code: 'myelin',
-      message: `Myelin reduced ${thousands(before.layers)} TensorRT layers to ${thousands(after.layers)}.`,
+      message: `${isShared ? 'Myelin and the passes before it' : 'Myelin'} reduced ${thousands(before.layers)} TensorRT layers to ${thousands(after.layers)}.`,
       evidence: { line: after.line },
       nodes: [],
       layers: foreignLayers(from),

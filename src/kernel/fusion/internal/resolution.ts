@@ -40,6 +40,8 @@ export type Provenance =
   | { by: 'parser'; line: number }
   /** The condition of the If is constant, and the branch that it is in is not the one that is taken. */
   | { by: 'untaken'; node: number; exact: boolean }
+  /** Of the If only one branch has kernels, and none of them decides: TensorRT knew the condition. */
+  | { by: 'decided'; node: number }
   /** It is in a function, and the log registers an operator in place of the function's call. */
   | { by: 'operator'; node: number; line: number }
   /** A rule removed it from the copy of the model that was built. */
@@ -138,6 +140,16 @@ export function assign(
     to.exact[node] = exact ? 1 : 0;
     to.provenance[node] = provenance;
   }
+}
+
+/** Takes back the layers that a node was said to be in. */
+export function unassign(to: Resolution, node: number): void {
+  for (const layer of to.nodeLayers[node]!) to.layerNodes[layer]!.delete(node);
+  to.nodeLayers[node] = [];
+  const region = to.regionOf[node]!;
+  if (region >= 0) to.members[region]!.delete(node);
+  to.regionOf[node] = -1;
+  to.provenance[node] = undefined;
 }
 
 /** Makes a node a member of a region. The first region that has it keeps it. */

@@ -169,15 +169,16 @@ const multiplies = /gemm|conv|fprop|cudnn/i;
 /** Work for which tensor cores are of no use. */
 const tooNarrow = /gemv|depthwise|smallN|pooling|_c1_k1_/i;
 
-/** As Nsight Compute measured, otherwise as the names of the kernels say. */
+/** Layers that multiply without tensor cores, as Nsight Compute measured, otherwise as the names of the kernels say. */
+export const withoutTensorCores = (layers: readonly ReportLayer[]): ReportLayer[] =>
+  layers.filter(({ tactic, counters }) => {
+    if (tactic === null || !multiplies.test(tactic) || tooNarrow.test(tactic)) return false;
+    const used = counters?.tensor ?? null;
+    return used === null ? plainKernel.test(tactic) : used === 0;
+  });
+
 function noTensorCores(timed: readonly ReportLayer[]): TimeFinding | null {
-  const plain = slowestFirst(
-    timed.filter(({ tactic, counters }) => {
-      if (tactic === null || !multiplies.test(tactic) || tooNarrow.test(tactic)) return false;
-      const used = counters?.tensor ?? null;
-      return used === null ? plainKernel.test(tactic) : used === 0;
-    }),
-  );
+  const plain = slowestFirst(withoutTensorCores(timed));
   if (plain.length === 0) return null;
   const exact = plain.every(({ counters }) => (counters?.tensor ?? null) !== null);
   return {

@@ -5,7 +5,7 @@ import { parserName } from '../../network/nodeNames.ts';
 import { computesValues, ValueFacts } from './valueFacts.ts';
 import type { LostNodes } from '../fusionReport.ts';
 import { quote } from './namedMembers.ts';
-import { modelTensor, type Provenance, type Resolution } from './resolution.ts';
+import { modelTensor, type Provenance, type Resolution, unassign } from './resolution.ts';
 
 /** How a node is known that TensorRT itself does not name. */
 const inferred: ReadonlySet<Provenance['by']> = new Set(['reach', 'neighbors', 'owner', 'graph']);
@@ -51,6 +51,7 @@ export function findUnaccounted(from: Resolution, log: BuildLog | undefined): Lo
 function uncheckedReason(from: Resolution, log: BuildLog | undefined): string | null {
   const { view, problems } = from;
   if (view.layers.length === 0 || view.source === 'plan') return 'The inputs list no engine layers.';
+  if (view.isCut) return 'The log ends before it lists all layers.';
   if (log?.product === 'tensorrt-rtx') return 'The kernels of TensorRT-RTX do not name all nodes that they compute.';
   const major = log?.version == null ? null : Number(log.version.split('.')[0]);
   if (major !== null && major < 10) return `TensorRT ${log!.version} does not name the nodes inside ForeignNodes.`;
@@ -154,9 +155,5 @@ function evidenceOf(from: Resolution, facts: ValueFacts, node: number, isNamed: 
 /** Takes back where the graph alone put the node. */
 function release(from: Resolution, node: number, evidence: string): void {
   from.unaccounted.set(node, evidence);
-  const region = from.regionOf[node]!;
-  if (region >= 0) from.members[region]!.delete(node);
-  from.regionOf[node] = -1;
-  for (const layer of from.nodeLayers[node]!) from.layerNodes[layer]!.delete(node);
-  from.nodeLayers[node] = [];
+  unassign(from, node);
 }

@@ -1,4 +1,5 @@
 // What a node does to values, as far as the model alone shows it: nothing, the same as another node, or nothing that counts.
+import { valueAt } from '../../base/addTo.ts';
 import { intAttribute, type OnnxAttribute, type OnnxNode, type OnnxTensor } from '../../read/onnx/onnxModel.ts';
 import { isStandardDomain, products } from '../../network/modelGraph.ts';
 import type { Network } from '../../network/network.ts';
@@ -124,7 +125,7 @@ export class ValueFacts {
       return value === null ? null : intAttribute(node, 'to') === 9 ? Number(value !== 0) : value;
     }
     if (moving.has(node.op)) return of(0);
-    const compute = scalar[node.op];
+    const compute = scalarOf(node.op);
     if (!compute) return null;
     const values = this.#graph.inputs[producer]!.map((_, at) => of(at));
     return values.every((value) => value !== null) ? compute(values[0]!, values[1] ?? 0) : null;
@@ -155,7 +156,7 @@ export class ValueFacts {
     const inputs = this.#graph.inputs[node]!;
     const [x = -1, y = -1] = inputs;
     if (op === 'Max' || op === 'Min') return inputs.some((one) => Math.abs(this.uniform(one) ?? 0) >= mostFloat);
-    const values = neutral[op];
+    const values = valueAt(neutral, op);
     const operands = symmetric.has(op) ? [x, y] : [y];
     if (values?.some((value) => operands.some((operand) => this.#isValue(operand, value, op)))) return true;
     if (op === 'Div') return this.uniform(x) === 0;
@@ -176,7 +177,7 @@ export class ValueFacts {
 
   /** One of two that cancel out: `-(-x)`, `log(exp(x))`. */
   #undoesOther(node: number): boolean {
-    const inverse = inverses[this.#graph.nodes[node]!.op];
+    const inverse = valueAt(inverses, this.#graph.nodes[node]!.op);
     if (inverse === undefined) return false;
     const readers = this.readers(node);
     return (
@@ -321,7 +322,7 @@ export class ValueFacts {
     const producer = this.#behindMoves(tensor);
     if (producer < 0) return [-Infinity, Infinity];
     const node = this.#graph.nodes[producer]!;
-    return node.op === 'Clip' ? this.#boundsOf(producer) : (ranges[node.op] ?? [-Infinity, Infinity]);
+    return node.op === 'Clip' ? this.#boundsOf(producer) : (valueAt(ranges, node.op) ?? [-Infinity, Infinity]);
   }
 
   #boundsOf(node: number): readonly [number, number] {
@@ -389,7 +390,7 @@ export class ValueFacts {
     if (cancelling.has(op) && x === y) return false;
     if (op === 'Softmax' || op === 'ArgMax' || op === 'ArgMin') return !this.#reducesNothing(node);
     const other = op === 'Pow' ? y : x === tensor ? y : x;
-    return absorbing[op] === undefined || this.uniform(other) !== absorbing[op];
+    return valueAt(absorbing, op) === undefined || this.uniform(other) !== valueAt(absorbing, op);
   }
 }
 
@@ -399,6 +400,10 @@ const readsNoValues: ReadonlySet<string> = new Set(['Shape', 'Size']);
 const cancelling: ReadonlySet<string> = new Set(['Sub', 'Xor', 'Equal']);
 /** The other operand with which an operator's result is always the same. */
 const absorbing: Readonly<Record<string, number>> = { Mul: 0, Div: 0, And: 0, Or: 1, Pow: 0 };
+
+/** True for an operator of ONNX that hands its first input's elements on, perhaps in another order or type. */
+export const isMove = ({ op, domain }: OnnxNode): boolean =>
+  isStandardDomain(domain) && (moving.has(op) || op === 'Concat' || op === 'Pad');
 
 /** True for an operator of ONNX that makes new values, and that TensorRT 10 names where it computes it. */
 export const computesValues = ({ op, domain }: OnnxNode): boolean => isStandardDomain(domain) && computing.has(op);
@@ -414,7 +419,29 @@ const scalar: Readonly<Record<string, (a: number, b: number) => number>> = {
   Exp: Math.exp,
   Reciprocal: (a) => 1 / a,
   Not: (a) => Number(a === 0),
+  Abs: Math.abs,
+  Erf: erf,
+  Log: Math.log,
+  Max: (a, b) => Math.max(a, b),
+  Min: (a, b) => Math.min(a, b),
+  Relu: (a) => Math.max(0, a),
+  Sigmoid: (a) => 1 / (1 + Math.exp(-a)),
+  Softplus: (a) => Math.log1p(Math.exp(a)),
+  Tanh: Math.tanh,
+  Identity: (a) => a,
 };
+
+/** What an operator makes of one element, or of two; undefined for others than the simplest. */
+export const scalarOf = (op: string): ((a: number, b: number) => number) | undefined =>
+  Object.hasOwn(scalar, op) ? scalar[op] : undefined;
+
+/** By its series up to 4; beyond, it is 1 to more digits than are compared. */
+function erf(x: number): number {
+  if (Math.abs(x) > 4) return Math.sign(x);
+  let [sum, term] = [x, x];
+  for (let n = 1; n < 120; n++) sum += (term *= (-x * x) / n) / (2 * n + 1);
+  return (2 / Math.sqrt(Math.PI)) * sum;
+}
 
 const isTensor = (value: OnnxAttribute['value'] | undefined): value is OnnxTensor =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && 'shape' in value;
@@ -440,7 +467,8 @@ function haveSameElements(a: OnnxTensor, b: OnnxTensor): boolean {
   return one.length === other.length && one.every((value, at) => Object.is(value, other[at]));
 }
 
-function floatOf(node: OnnxNode, name: string): number | undefined {
+/** A number that is an attribute; undefined: it has none of that name. */
+export function floatOf(node: OnnxNode, name: string): number | undefined {
   const value = node.attributes.find((attribute) => attribute.name === name)?.value;
   return typeof value === 'number' ? value : undefined;
 }

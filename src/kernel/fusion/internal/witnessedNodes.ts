@@ -1,4 +1,5 @@
 import { readsOf } from '../../network/modelGraph.ts';
+import { canCompute } from './kernelCandidates.ts';
 import { assign, isFree, join, modelTensor, type Resolution } from './resolution.ts';
 
 /**
@@ -49,8 +50,10 @@ function claimWritten(to: Resolution): void {
       if (node < 0 || to.roles[node] === 'shape' || to.gone.get(node)?.by === 'event') continue;
       if (!isFree(to, node) && !isPlacedOnly(to, node)) continue;
       const region = to.view.regionOf[layer]!;
+      const { op } = to.graph.nodes[node]!;
       const provenance = { by: 'written', layer } as const;
-      if (region >= 0 && to.view.names[layer]!.kind !== 'kernel') join(to, region, node, false, provenance);
+      if (region >= 0 && !(to.view.names[layer]!.kind === 'kernel' && canCompute(to.view.layers[layer]!, op)))
+        join(to, region, node, false, provenance);
       else assign(to, layer, node, 'reach', false, provenance);
     }
   });

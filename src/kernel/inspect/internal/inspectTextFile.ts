@@ -33,7 +33,8 @@ export async function inspectTextFile(source: ByteSource): Promise<Inspection | 
 
 /** JSON starts with a bracket, also after comments; a log's brackets hold a level, a time or a name. */
 function looksLikeJson(first: string): boolean {
-  const start = first.replace(/^(?:\uFEFF|\s|#.*\n)*/, '');
+  // Layers that a program asked the inspector for one by one have a heading each.
+  const start = first.replace(/^(?:\uFEFF|\s|#.*\n|-{2,}\s*Layer \d+\s*-{2,})*/, '');
   if (start.startsWith('{"event":')) return false;
   return /^(?:,\s*)?(?:\{|\[\s*(?:[\]{["]|$))/.test(start);
 }

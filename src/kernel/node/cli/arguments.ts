@@ -61,11 +61,28 @@ const anyCommand: Options = { yes: { type: 'boolean', short: 'y' } };
 /** The option of every command that writes files that a user names. */
 export const forceOption = { force: { type: 'boolean' } } as const;
 
+/** Which options would do nothing: they are refused instead of ignored. `--yes` and `--force` always pass. */
+export interface OptionForms<Name extends string = string> {
+  /** An option, and those of which one must be there as well. */
+  needs?: Partial<Record<Name, readonly Name[]>>;
+  /** An option, and those that do nothing with it. */
+  without?: Partial<Record<Name, readonly Name[]>>;
+}
+
+/** All options of a command but these, for a form of it that takes nothing else. */
+export const allBut = <T extends Options>(options: T, ...names: string[]): (keyof T & string)[] =>
+  Object.keys(options).filter((name) => ![...names, 'yes', 'force'].includes(name));
+
 /**
  * Reads a command's arguments; unknown options, missing values and extra positional arguments become Usage errors.
  * @param positionals names of the positional arguments; one in brackets may be omitted
  */
-export function readArguments<T extends Options>(args: string[], options: T, positionals: string[] = []) {
+export function readArguments<T extends Options>(
+  args: string[],
+  options: T,
+  positionals: string[] = [],
+  forms: OptionForms<keyof T & string> = {},
+) {
   const old = Object.entries(renamedOptions).flatMap(([name, names]) => {
     const now = options[name] ? undefined : names.find((one) => options[one]);
     return now === undefined ? [] : [[name, now] as const];
@@ -94,6 +111,7 @@ export function readArguments<T extends Options>(args: string[], options: T, pos
     if (values[name] !== undefined) values[now] ??= name === 'max-minutes' ? inSeconds(values[name]) : values[name];
     delete values[name];
   }
+  checkForms(values, forms);
   if (!options['yes']) delete values['yes'];
   allowReplacingAll(values['force'] === true);
   const missing = positionals[parsed.positionals.length];
@@ -106,6 +124,20 @@ export function readArguments<T extends Options>(args: string[], options: T, pos
 /** Minutes as seconds; what is not a number stays, and is reported. */
 const inSeconds = (minutes: unknown): unknown =>
   /^\d{1,7}$/.test(String(minutes)) ? String(Number(minutes) * 60) : minutes;
+
+function checkForms(values: Readonly<Record<string, unknown>>, forms: OptionForms): void {
+  const needs = Object.entries<readonly string[] | undefined>(forms.needs ?? {});
+  const without = Object.entries<readonly string[] | undefined>(forms.without ?? {});
+  // An empty value is none: agents pass `--nsys=` so that no program is looked for.
+  const has = (name: string) => values[name] !== undefined && values[name] !== '';
+  for (const [name, others = []] of needs)
+    if (has(name) && !others.some(has))
+      throw new Usage(`--${name} needs ${others.map((other) => `--${other}`).join(' or ')}`);
+  for (const [name, others = []] of without) {
+    const other = has(name) && others.find(has);
+    if (other) throw new Usage(`--${name} cannot be combined with --${other}`);
+  }
+}
 
 /**
  * `--argument --fp16` as `--argument=--fp16`: Node takes a value that begins with a dash only so. What is an option of the

@@ -1,6 +1,9 @@
 import type { ParseArgsConfig } from 'node:util';
 import type { Terminal } from './terminal.ts';
 
+/** Where the pages of docs/ are: no package contains them. */
+export const docsUrl = 'https://github.com/tensorrt-lens/tensorrt-lens/blob/main/docs';
+
 /** Exit statuses of all commands. */
 export const exitCodes = { done: 0, checkFailed: 1, cannot: 2 } as const;
 

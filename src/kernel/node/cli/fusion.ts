@@ -23,7 +23,7 @@ import {
   nodeFacts,
 } from '../../report/reportText.ts';
 import { UserError } from '../files/userError.ts';
-import { readArguments, wholeNumber } from './arguments.ts';
+import { allBut, readArguments, wholeNumber } from './arguments.ts';
 import { type Command, exitCodes, Usage } from './command.ts';
 import { confirmDownload, printJson, type Terminal } from './terminal.ts';
 import { driverScript } from './driverScript.ts';
@@ -41,10 +41,11 @@ export const buildFileOptions = {
   'optimization-profile': { type: 'string' },
 } as const;
 
-/** Those that say how a build folder is read. */
-const besideBuild: ReadonlySet<string> = new Set(['onnx', 'nsys', 'optimization-profile']);
-
-const buildFileNames = Object.keys(buildFileOptions) as (keyof typeof buildFileOptions)[];
+/** What a build folder has itself, and what only files need. */
+export const buildFileForms = {
+  needs: { nsys: ['profile', 'marked'], 'build-number': ['log'], 'ort-log': ['onnx'] },
+  without: { build: allBut(buildFileOptions, 'onnx', 'nsys', 'optimization-profile') },
+} as const;
 
 /** The number of a build in a log, from 1. */
 export function buildNumberOf(text: string | undefined): number | undefined {
@@ -131,12 +132,15 @@ another model.
 `,
   options,
   run: async (args, terminal) => {
-    const { values } = readArguments(args, options);
+    const { values } = readArguments(args, options, [], {
+      needs: { ...buildFileForms.needs, nsys: ['profile'], 'fixed-shapes': ['build'] },
+      without: { ...buildFileForms.without, marked: ['memory', 'tactics'] },
+    });
     if ([values.nodes, values.group, values.tactics, values.memory].filter((part) => part !== undefined).length > 1)
       throw new Usage('pass only one of --nodes, --group, --tactics and --memory');
     if (values.nsys && !values.profile?.endsWith('.nsys-rep'))
       throw new Usage('--nsys needs --profile TRACE.nsys-rep: nothing else is read with it');
-    if (values['fixed-shapes']) await findCost(values.build, values.yes === true, terminal);
+    if (values['fixed-shapes']) await findCost(values.build!, values.yes === true, terminal);
     const files = filesWith(values);
     const plain = await reportOf(values, files);
     const foreign = plain.problems.find(({ code }) => code === 'other-model');
@@ -220,8 +224,6 @@ async function reportOf(
 }
 
 async function reportOfBuild(folder: string, values: BuildFileValues, files: ParsedFiles): Promise<FusionReport> {
-  const other = buildFileNames.find((name) => !besideBuild.has(name) && values[name] !== undefined);
-  if (other !== undefined) throw new Usage(`--build cannot be combined with --${other}`);
   const { report, figures } = await readBuildSide(folder, values.onnx, files, profileNumberOf(values));
   return { ...report, ...(figures && { figures }) };
 }

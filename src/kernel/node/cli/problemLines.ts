@@ -1,9 +1,10 @@
+import { foldLines } from '../../base/problem.ts';
 import type { Problem } from '../../base/problem.ts';
 
 /** A problem as compilers print theirs: `FILE:LINE:COLUMN: severity code: message`. */
 export function problemLine(path: string, { severity, code, message, line, column }: Problem): string {
   const place = [path, ...(line === undefined ? [] : [line, column ?? 1])].join(':');
-  return `${place}: ${severity} ${code}: ${message.replaceAll(/\s*[\r\n]+\s*/g, ' ')}`;
+  return `${place}: ${severity} ${code}: ${foldLines(message)}`;
 }
 
 /** A problem in JSON. Keys that a problem does not have are omitted. */

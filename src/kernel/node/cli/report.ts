@@ -20,6 +20,7 @@ import {
   requireEngineFiles,
   withMarkedBuild,
 } from './fusion.ts';
+import { buildFileForms } from './fusion.ts';
 
 const options = {
   ...buildFileOptions,
@@ -57,7 +58,7 @@ Without --onnx, the graph is that of the engine: its layers, kernels and tensors
 ${reportHelp}`,
   options,
   run: async (args, terminal) => {
-    const { values } = readArguments(args, options);
+    const { values } = readArguments(args, options, [], buildFileForms);
     const { out: output, perfetto, 'model-explorer': folder } = values;
     if (output === undefined && perfetto === undefined && folder === undefined)
       throw new Usage('-o report.html is missing');
@@ -146,9 +147,7 @@ async function ofFiles(values: Values, outputs: Results): Promise<ViewData> {
 }
 
 async function ofBuild(folder: string, values: Values, outputs: Results): Promise<ViewData> {
-  const { onnx, log, layers, profile } = values;
-  if (log !== undefined || layers !== undefined || profile !== undefined)
-    throw new Usage('--build cannot be combined with --log, --layers or --profile: the folder has its own');
+  const { onnx } = values;
   const build = await requireBuild(folder);
   const model = onnx ?? resolve(folder, build.manifest.model.file);
   await checkEachOutput(outputs, [...(await filesOfModel(model)), ...filesOfBuild(build)]);

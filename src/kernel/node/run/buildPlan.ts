@@ -6,7 +6,7 @@ import { Answers } from '../tools/answers.ts';
 import { askPolygraphy, findPolygraphy } from '../tools/findPolygraphy.ts';
 import { findInstalled } from '../tools/findProgram.ts';
 import { findPython, type Python } from '../tools/findPython.ts';
-import { launchedQuestion } from './internal/launch.ts';
+import { launchedQuestion } from './launch.ts';
 import type { BuildFilePaths } from './internal/buildFilePaths.ts';
 import { helpOfTrtexec, printed, probeTrtexec } from '../tools/probeTool.ts';
 import { runProcess } from '../tools/runProcess.ts';

@@ -6,7 +6,7 @@ import { withFolderLock } from '../files/folderLock.ts';
 import { findTool, helpOfTrtexec, printed } from '../tools/probeTool.ts';
 import { runProcess } from '../tools/runProcess.ts';
 import { stopIfCancelled, UserError } from '../files/userError.ts';
-import { Launch, launchedQuestion } from './internal/launch.ts';
+import { Launch, launchedQuestion } from './launch.ts';
 import { isFile } from '../files/exists.ts';
 import { removeTree } from '../files/persist.ts';
 

@@ -27,7 +27,7 @@ import { absoluteFiles, absoluteOptions } from './absoluteOptions.ts';
 import { type BuildPlan, type BuildTools, planBuild, refusals } from './buildPlan.ts';
 import { explainFailure } from './internal/buildFailure.ts';
 import type { BuildFilePaths } from './internal/buildFilePaths.ts';
-import { Launch } from './internal/launch.ts';
+import { Launch } from './launch.ts';
 import { type OutputEvents, ProgramOutput } from './internal/programOutput.ts';
 
 /**

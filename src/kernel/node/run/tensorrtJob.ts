@@ -4,7 +4,7 @@ import { findPackages } from '../tools/ensurePackages.ts';
 import { findPython } from '../tools/findPython.ts';
 import { runProcess } from '../tools/runProcess.ts';
 import { stopIfCancelled, UserError } from '../files/userError.ts';
-import { Launch } from './internal/launch.ts';
+import { Launch } from './launch.ts';
 import { readEventLine } from '../tools/readEventLine.ts';
 
 /** Where scripts that need TensorRT's Python module run. */

@@ -5,13 +5,16 @@ import { writeWhole } from '../files/writeWhole.ts';
 import { buildsFolder } from './buildFolder.ts';
 
 /** What took minutes to find out about a model, kept until it is found out again. */
-export type ResultKind = 'accuracy' | 'clipping';
+export type ResultKind = 'accuracy' | 'bisect';
 
 const version = 1;
 
 /** Kept with the model's path, next to its builds. */
-const pathOf = (model: string, kind: ResultKind, cache: string): string =>
-  join(cache, 'results', basename(buildsFolder(model, cache)), `${kind}.json`);
+const pathOf = (model: string, kind: ResultKind, cache: string): string => `${resultFolder(model, kind, cache)}.json`;
+
+/** A folder for files that belong to a result. */
+export const resultFolder = (model: string, kind: ResultKind, cache = cacheFolder()): string =>
+  join(cache, 'results', basename(buildsFolder(model, cache)), kind);
 
 /** @throws {UserError} if it cannot be written */
 export async function keepResult(

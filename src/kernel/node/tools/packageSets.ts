@@ -82,7 +82,7 @@ export const packageSets = {
       'packaging==26.3',
     ],
     consent: [
-      `ONNX Runtime ${onnxruntimeVersion} with its quantizer and the package onnx are needed to calibrate models in INT8.`,
+      `ONNX Runtime ${onnxruntimeVersion} with its quantizer and the package onnx are needed to convert operator sets.`,
       `They are open source (MIT, Apache 2.0 and BSD licenses) and are downloaded as Python wheels`,
       `(onnxruntime, onnx, numpy and what they need, about 65 MB, 200 MB on disk) from your Python package index to`,
     ],

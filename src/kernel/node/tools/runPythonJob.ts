@@ -16,6 +16,8 @@ export interface PythonJob<Event extends JobEvent> {
   environment?: Record<string, string>;
   /** Path of the script. */
   script: string;
+  /** The command line here that runs a command elsewhere. */
+  launch?: ((command: string[]) => string[]) | undefined;
   /** Sent as one line of JSON. Arrays of any size go through files that it names. */
   request: unknown;
   /** Called once, with a function that sends one more line of JSON: for scripts that take part in a conversation. */
@@ -58,10 +60,11 @@ export async function runPythonJob<Result, Event extends JobEvent = JobEvent>(jo
     if (line.trim() !== '') lastLine = line.trim();
     output(line);
   };
+  // -B: no compiled copies next to the script, which may be in a folder that cannot be written to.
+  const [program, ...args] = (job.launch ?? ((command) => command))([python, '-B', script]);
   const { code } = await runProcess({
-    program: python,
-    // -B: no compiled copies next to the script, which may be in a folder that cannot be written to.
-    args: ['-B', script],
+    program: program!,
+    args,
     environment: { PYTHONHOME: undefined, PYTHONUTF8: '1', ...job.environment },
     input: `${JSON.stringify(request)}\n`,
     stdout: (line) => {

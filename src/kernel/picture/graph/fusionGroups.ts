@@ -44,6 +44,8 @@ export interface FusionGroups {
   /** The group of each point, -1 for none. */
   groupOf: Int32Array;
   kernels: KernelGroup[];
+  /** The kernels as groups with colors of their own, in their order, where one ForeignNode around everything says nothing. */
+  kernelGroups: DrawnGroup[] | null;
   /** How many kernels each ForeignNode has, those without nodes included; none for one that is a single opaque layer. */
   kernelCounts: Map<number, number>;
   /** null if there is no report, or no word about this node. */
@@ -58,6 +60,7 @@ export function fusionGroups(graph: GraphIndex, report: FusionReport | null): Fu
     groups: [],
     groupOf: new Int32Array(graph.points).fill(-1),
     kernels: [],
+    kernelGroups: null,
     kernelCounts: new Map(),
     fateOf: Array.from({ length: graph.points }, () => null),
     reportOf: new Int32Array(graph.points).fill(-1),
@@ -76,7 +79,42 @@ export function fusionGroups(graph: GraphIndex, report: FusionReport | null): Fu
   addLayers(graph, report, result, count);
   const colors = colorGroups(graph, result.groups, result.groupOf);
   result.groups.forEach((group, i) => (group.color = colors[i]!));
+  result.kernelGroups = kernelGroups(graph, report, result);
   return result;
+}
+
+/** A ForeignNode with more of the computing nodes than this is the whole model. */
+const almostAll = 0.9;
+
+function kernelGroups(graph: GraphIndex, report: FusionReport, { groups, kernels }: FusionGroups): DrawnGroup[] | null {
+  const computing = groups.reduce((sum, { points }) => sum + points.length, 0);
+  const whole = groups.findIndex(({ kind, points }) => kind === 'foreign' && points.length > almostAll * computing);
+  if (whole < 0 || kernels.length < 2) return null;
+  const colors = colorGroups(
+    graph,
+    kernels.map(({ layer }) => ({ kind: 'foreign', ref: layer })),
+    kernelOfPoints(graph, kernels),
+  );
+  return kernels.map(({ layer, points }, i) => ({
+    id: `layer:${layer}`,
+    kind: points.length > 1 ? 'fused' : 'single',
+    ref: layer,
+    points,
+    whole: points.length,
+    layers: [layer],
+    exact: true,
+    averageMs: layerOf(report, layer)?.averageMs ?? null,
+    color: colors[i]!,
+  }));
+}
+
+/** The position in `kernels` of the first kernel of each point; -1 for none. */
+export function kernelOfPoints(graph: GraphIndex, kernels: readonly KernelGroup[]): Int32Array {
+  const kernelOf = new Int32Array(graph.points).fill(-1);
+  kernels.forEach(({ points }, kernel) => {
+    for (const point of points) if (kernelOf[point] === -1) kernelOf[point] = kernel;
+  });
+  return kernelOf;
 }
 
 const pointsOf = (graph: GraphIndex, ids: string[]): number[] =>

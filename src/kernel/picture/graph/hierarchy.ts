@@ -4,10 +4,13 @@ import type { FusionReport, ReportNode } from '../../fusion/fusionReport.ts';
 import { scopeOf } from '../../network/layerName.ts';
 import type { GraphIndex } from './graphIndex.ts';
 import { draft, type Draft, type ModuleKind } from './internal/draft.ts';
+import { type BuiltGroups, gatherGroups } from './internal/groupParts.ts';
 import { gatherHelpers, helperPoints } from './internal/helperNodes.ts';
 import { partition } from './internal/partition.ts';
 import { fewestRepeats, gatherRepeats, rangeLabel } from './internal/repeats.ts';
 import type { GraphData } from './viewData.ts';
+
+export type { BuiltGroups };
 
 export interface Module {
   /** The same in every build of the same model: views remember what is open by it. */
@@ -42,12 +45,14 @@ const crowd = 60;
 /**
  * The modules of a graph: from the exporter's scopes where it recorded them, otherwise from names
  * (`/layers.0/attn/MatMul`, `layers.0.attn.MatMul`), and from the structure where there are too many nodes without any.
+ * @param built what of a module is in one group becomes a part of it
  */
-export function buildHierarchy(graph: GraphIndex): Hierarchy {
+export function buildHierarchy(graph: GraphIndex, built?: BuiltGroups): Hierarchy {
   const root = draft('', '', 'root');
   const drafts = fillDrafts(graph, root);
   adoptSources(graph, root, drafts);
   settle(graph, root, helperPoints(graph));
+  if (built !== undefined) gatherGroups(graph, root, built);
   return number(graph, root);
 }
 
@@ -402,6 +407,10 @@ function signature(module: ModuleNode, nodes: readonly ReportNode[]): string {
   }
   return parts.join('\n');
 }
+
+/** Whether a module is what its parent has of one group. */
+export const isGroupPart = ({ id, kind }: Pick<Module, 'id' | 'kind'>): boolean =>
+  kind === 'part' && /\/#group\d+$/.test(id);
 
 /**
  * Which modules to open when a model is first shown, by their ids: the outer ones first, largest first, and of a repeated

@@ -4,7 +4,7 @@ import { type ChangeState, changeStates } from '../../report/buildDiff.ts';
 import { tensorPrecision } from '../../read/tensorrt/buildOutput.ts';
 import { type Evidence, type Fate, type FusionReport, nodeTimes, type ReportNode } from '../../fusion/fusionReport.ts';
 import { engineMs, fateOrder, fateTooltip, fateWords, fateWordsOf, foreignTitle, layerOf } from '../../report/words.ts';
-import type { FusionGroups } from './fusionGroups.ts';
+import { type FusionGroups, kernelOfPoints } from './fusionGroups.ts';
 import type { GraphIndex } from './graphIndex.ts';
 import type { Hierarchy } from './hierarchy.ts';
 import { changeKey, comparisonKeys, comparisonPaints } from './internal/comparisonOverlay.ts';
@@ -246,11 +246,12 @@ function putFate(draft: OverlayDraft, point: number, fate: Fate | null, sign?: s
 function fusionOverlay(draft: OverlayDraft, graph: GraphIndex, report: FusionReport, fusion: FusionGroups): Overlay {
   const foreign = fusion.groups.filter(({ kind }) => kind === 'foreign');
   const named = foreign.length <= namedForeignNodes;
+  const kernelOf = fusion.kernelGroups === null ? null : kernelOfPoints(graph, fusion.kernels);
   for (let point = 0; point < graph.nodes; point++) {
     const fate = fusion.fateOf[point]!;
     if (putFate(draft, point, fate, changeStates.lost.sign)) continue;
     const group = fusion.groups[fusion.groupOf[point]!];
-    const paint = group?.color ?? paints.plain;
+    const paint = (fusion.kernelGroups?.[kernelOf![point]!] ?? group)?.color ?? paints.plain;
     if (fate !== 'foreign' || group === undefined) {
       putFateOf(draft, point, fate ?? 'unknown', paint, report);
       continue;
@@ -463,7 +464,8 @@ export function composeItems(
       const point = hierarchy.sequence[i]!;
       const paint = overlay.paintOf[point]!;
       const group = byGroup && paint < paints.gray ? groupOf[point]! : -1;
-      const key = group >= 0 ? group : -1 - paint;
+      // A group's kernels may have colors of their own.
+      const key = group >= 0 ? group * (paints.lost + 1) + paint : -1 - paint;
       const known = found.get(key);
       const rank = group >= 0 ? graph.rank[point]! : graph.points + paint;
       if (known === undefined) found.set(key, { paint, group, nodes: 1, first: rank });

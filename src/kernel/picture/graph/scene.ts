@@ -3,7 +3,7 @@ import { addTo } from '../../base/addTo.ts';
 import type { LayoutResult } from '../layout/layoutTypes.ts';
 import type { FusionGroups } from './fusionGroups.ts';
 import type { GraphIndex } from './graphIndex.ts';
-import { type Hierarchy, lastPart } from './hierarchy.ts';
+import { type Hierarchy, isGroupPart, lastPart } from './hierarchy.ts';
 
 /** What is drawn as one box. */
 export const itemKinds = ['node', 'closed', 'open', 'input', 'output'] as const;
@@ -212,7 +212,7 @@ function textWidth(text: string, size: number, bold: boolean): number {
 const widths = {
   constant: [64, 140],
   node: [84, 220],
-  closed: [176, 320],
+  closed: [196, 320],
   repeat: [240, 360],
   open: [200, 420],
   terminal: [84, 232],
@@ -271,6 +271,8 @@ function ownSize(graph: GraphIndex, hierarchy: Hierarchy, scene: Scene, item: nu
       };
     }
     case 'closed': {
+      // As much as a group's name and time need where the whole picture is on the screen.
+      if (isGroupPart(hierarchy.modules[ref]!)) return { type: 'closed', width: 230, height: 84, alike: 'group' };
       // A repetition says how often, and whether all of it is fused alike.
       const repeat = hierarchy.modules[ref]!.times > 1;
       return {

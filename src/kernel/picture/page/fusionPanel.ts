@@ -7,6 +7,7 @@ import {
   type LayerKind,
   type ReportLayer,
   type ReportNode,
+  totalMs,
 } from '../../fusion/fusionReport.ts';
 import {
   foreignTitle,
@@ -17,6 +18,7 @@ import {
   fateTooltip,
   fateWordsOf,
   findingTitle,
+  heldBackTitle,
   isStep,
   layerKindLabel,
   layerKinds,
@@ -26,7 +28,6 @@ import {
   phrase,
   sharedText,
   shareOf,
-  totalMs,
 } from '../../report/words.ts';
 import { fusionGroups, selectedGroup } from '../graph/fusionGroups.ts';
 import { indexGraph } from '../graph/graphIndex.ts';
@@ -66,6 +67,32 @@ export function findingDrafts(report: FusionReport): { whole: PanelDraft; lines:
     label: `Where time goes (${findings.length})`,
     description: '',
     tooltip: 'What takes time and need not, by the times of the profile or trace.',
+    share: null,
+    exact: true,
+    selection: { kind: 'none' },
+  };
+  return { whole, lines };
+}
+
+/** What holds the build back: one line, and a line for each cause, which selects its layers; null: nothing is known to. */
+export function heldBackDrafts({ heldBack = [] }: FusionReport): { whole: PanelDraft; lines: PanelDraft[] } | null {
+  if (heldBack.length === 0) return null;
+  const lines = heldBack.map((one, at): PanelDraft => ({
+    id: `held-back-${at}`,
+    kind: 'layers',
+    label: heldBackTitle(one),
+    description: phrase([one.ms !== null && timeText(one.ms), [one.layers.length, 'layer']]),
+    tooltip: [one.message, ...one.evidence, ...(one.change === null ? [] : [one.change.command])].join('\n'),
+    share: null,
+    exact: true,
+    selection: { kind: 'layers', ids: one.layers },
+  }));
+  const whole: PanelDraft = {
+    id: 'held-back',
+    kind: 'layers',
+    label: `What holds it back (${heldBack.length})`,
+    description: '',
+    tooltip: 'Fusions that did not happen and why, and what quantization leaves in floating point.',
     share: null,
     exact: true,
     selection: { kind: 'none' },
@@ -329,9 +356,9 @@ function layerItem(context: Context, parent: PanelItem | null, layer: ReportLaye
 }
 
 function findingItems(report: FusionReport): PanelItem[] {
-  const drafts = findingDrafts(report);
-  if (drafts === null) return [];
-  return [item(null, drafts.whole, (self) => drafts.lines.map((line) => item(self, line, null)))];
+  return [findingDrafts(report), heldBackDrafts(report)].flatMap((drafts) =>
+    drafts === null ? [] : [item(null, drafts.whole, (self) => drafts.lines.map((line) => item(self, line, null)))],
+  );
 }
 
 function notComputed(context: Context): PanelItem[] {

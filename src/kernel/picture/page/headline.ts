@@ -1,4 +1,5 @@
 // The figures above every view, each a filter, and what to look at next.
+import { totalMs } from '../../fusion/fusionReport.ts';
 import { counted, oneLine, percentText, shorten, thousands, timeText, typeName } from '../../base/text.ts';
 import { isEpContext } from '../../read/onnx/onnxModel.ts';
 import { tensorPrecision } from '../../read/tensorrt/buildOutput.ts';
@@ -10,6 +11,7 @@ import {
   fateOrder,
   fateWordsOf,
   findingTitle,
+  heldBackHead,
   layerLabel,
   layersSentence,
   nounOf,
@@ -17,7 +19,6 @@ import {
   precisionShare,
   runningLayers,
   shareOf,
-  totalMs,
   countedRegions,
 } from '../../report/words.ts';
 import type { PanelSelection, ViewData } from '../graph/viewData.ts';
@@ -202,6 +203,12 @@ function nextSteps({ asked = [], build }: ViewData, report: FusionReport): NextS
       text: `${counted(disobeyed.length, 'node')} not in the requested precision`,
       meaning: disobeyed[0]!.reason,
       selection: { kind: 'nodes', ids: disobeyed.map(({ node }) => node) },
+    });
+  for (const one of report.heldBack?.slice(0, 1) ?? [])
+    found.push({
+      text: heldBackHead(one),
+      meaning: [one.message, ...one.evidence].join('\n'),
+      selection: { kind: 'layers', ids: one.layers },
     });
   for (const finding of (report.findings ?? []).toSorted((a, b) => b.ms - a.ms))
     found.push({

@@ -1,8 +1,15 @@
 // Pairs that TensorRT cannot fuse, and where they belong.
 import type { DataType } from '../../read/onnx/onnxModel.ts';
-import { products } from '../../network/modelGraph.ts';
+import { pools, products } from '../../network/modelGraph.ts';
 import { type NodeRole, nodeRoles } from '../../network/nodeRoles.ts';
-import { isDequantize, isPart, isQuantize, movers, type QuantizedGraph, typeWord } from '../quantizedGraph.ts';
+import {
+  isDequantize,
+  isPart,
+  isQuantize,
+  movers,
+  type QuantizedGraph,
+  typeWord,
+} from '../../fusion/quantizedGraph.ts';
 
 /** Judges a DequantizeLinear against the QuantizeLinear before it, and what reads it. */
 export function judgePair(network: QuantizedGraph, dequantize: number, valuesOf: ScaleValues, add: Add): void {
@@ -16,7 +23,8 @@ export function judgePair(network: QuantizedGraph, dequantize: number, valuesOf:
       `${network.words(dequantize)} has another ${differ.join(' and ')} than ${network.words(quantize)}, whose values it reads: the pair changes values instead of only rounding them.`,
       `Give both nodes the same ${differ.join(' and ')}.`,
     );
-  const output = givenBy(network, dequantize);
+  const isGiven = network.graph.outputs[quantize]!.some((tensor) => network.graph.graphOutputs.includes(tensor));
+  const output = isGiven ? null : givenBy(network, dequantize);
   if (output !== null)
     add(
       'quantized-output',
@@ -51,7 +59,9 @@ function givenBy(network: QuantizedGraph, node: number): string | null {
     const { name, consumers } = graph.tensors[output]!;
     const [reader] = consumers;
     if (reader === undefined) return given.has(output) ? name : null;
-    const moves = movers.has(network.op(reader)) && network.input(reader, 0) === output;
+    // A pool reads the quantized values.
+    const moves =
+      movers.has(network.op(reader)) && !pools.has(network.op(reader)) && network.input(reader, 0) === output;
     if (given.has(output) || consumers.length > 1 || !moves) return null;
     at = reader;
   }

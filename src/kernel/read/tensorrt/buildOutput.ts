@@ -131,8 +131,13 @@ export interface BuildLog {
   sessionReady?: true;
   /** How far the program came last, where only a line of TensorRT's says it: an execution context needs a loaded engine. */
   reached?: 'plugins' | 'parsing' | 'optimizing' | 'context';
-  /** Loadables of the DLA, and how many layers run on the GPU, as the log lists them; omitted: it does not. */
-  devices?: { loadables: string[]; gpuLayers: number };
+  /**
+   * Loadables of the DLA, how many layers run on the GPU, and the names of both in order, as the log lists them; omitted:
+   * it does not.
+   */
+  devices?: { loadables: string[]; gpuLayers: number; layers: string[] };
+  /** Inferences in a second, as trtexec measured; null or omitted: the log does not say. */
+  throughput?: number | null;
   /** The program around TensorRT, where its prefix or its words name it. */
   host?: HostProgram;
 }

@@ -356,7 +356,7 @@ function readBare(state: LogState, cursor: LogCursor): void {
   if (!readLoose(state, cursor)) keepStray(state, cursor);
 }
 
-const OWN_ERROR = /^(?:Could not open file |[\w.]+:\S+:\d+:.*Assertion ['`].*failed)/;
+const OWN_ERROR = /^(?:Could not open file |[\w.]+:\S{1,300}:\d+:(?:(?!Assertion ).)*Assertion ['`].*failed)/;
 /** An exception that nothing caught: Python's own, or one with its module. Others need the traceback: scripts print `MaxError: 0.01`. */
 const EXCEPTION =
   /^(?:(?:Attribute|Assertion|EOF|FileExists|FileNotFound|Import|Index|IsADirectory|Key|Memory|ModuleNotFound|Name|NotADirectory|NotImplemented|OS|Overflow|Permission|Recursion|Runtime|Syntax|Type|UnicodeDecode|Value|ZeroDivision)Error|(?:\w+\.)+\w*(?:Error|Exception)|\w+Exception): /;

@@ -76,14 +76,18 @@ export function readEachLayer(text: string, begin: () => (layer: EngineLayer) =>
         },
       ],
     };
+  // A program that asks the inspector for one layer after the other heads each of them: `--- Layer 3 ---`.
+  const bare = /^-{2,}\s*Layer \d+\s*-{2,}\s*$/m.test(text)
+    ? text.replaceAll(/^-{2,}\s*Layer \d+\s*-{2,}\s*$/gm, '')
+    : text;
   let reading = new LayerReading(empty(), begin());
-  const rest = properLayers(text, (layer) => reading.add(layer));
+  const rest = properLayers(bare, (layer) => reading.add(layer));
   if (rest !== null) {
     reading.info.documents++;
     addBindings(reading.info, rest);
   } else {
     reading = new LayerReading(empty(), begin());
-    const { documents, problems } = readJsonDocuments(text, { rawMembers: rawLayerMembers });
+    const { documents, problems } = readJsonDocuments(bare, { rawMembers: rawLayerMembers });
     reading.problems.push(...problems);
     if (problems.some(({ severity }) => severity === 'error')) reading.info.damaged = true;
     for (const document of documents) reading.addDocument(document);
@@ -324,7 +328,17 @@ export function readProfile(text: string): Read<Profile> {
   if (events.length > 0) return { value: profileOfEvents(events), problems };
   const profile: Profile = { iterations: null, rows: [] };
   let found = false;
-  for (const entry of documents.flat()) {
+  // `trtexec --exportProfile` of several runs, appended to one file: each array is a profile of its own.
+  const runs = documents.filter(
+    (document) => Array.isArray(document) && document.some((entry) => isRecord(entry) && rowOf(entry) !== null),
+  );
+  if (runs.length > 1)
+    problems.push({
+      severity: 'warning',
+      code: 'several-profiles',
+      message: `The file holds ${runs.length} profiles one after the other, each of a run of its own: this is the last. Keep each in a file of its own to compare them.`,
+    });
+  for (const entry of (runs.length > 1 ? runs.slice(-1) : documents).flat()) {
     if (!isRecord(entry)) continue;
     const row = rowOf(entry);
     if (row !== null) profile.rows.push(row);
@@ -332,6 +346,18 @@ export function readProfile(text: string): Read<Profile> {
     else continue;
     found = true;
   }
+  if (profile.rows.some(({ name }) => isOldRow(name)))
+    return {
+      value: undefined,
+      problems: [
+        {
+          severity: 'error',
+          code: 'old-version',
+          message:
+            'This profile is of TensorRT 8.0 or earlier, by its rows for reformats ("X input reformatter 0", "to nvm"). TensorRT Lens reads 8.2 and later.',
+        },
+      ],
+    };
   if (found) return { value: profile, problems };
   const none: Problem = {
     severity: 'error',
@@ -342,6 +368,10 @@ export function readProfile(text: string): Read<Profile> {
   // What another kind of file lacks for being JSON helps no one.
   return { value: undefined, problems: /"(?:timeMs|averageMs)"/.test(text) ? [...problems, none] : [none] };
 }
+
+/** A copy as TensorRT called it before 8.2: later it is `Reformatting CopyNode for …`. */
+export const isOldRow = (name: string): boolean =>
+  / (?:input|output) reformatter \d+$|(?:^| )(?:to|from) nvm$/.test(name);
 
 function rowOf(entry: Record<string, unknown>): ProfileRow | null {
   const name = textOr(entry['name'], null);

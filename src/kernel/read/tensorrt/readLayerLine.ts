@@ -127,7 +127,7 @@ function setKey(layer: EngineLayer, key: string, value: string): void {
       layer.extra[key] = textTensors(value);
       break;
     default:
-      layer.extra[key] = value;
+      Object.defineProperty(layer.extra, key, { value, writable: true, enumerable: true, configurable: true });
   }
 }
 
@@ -320,7 +320,7 @@ export function readPlacement(text: string): { value: Placement | undefined; pro
     }
     noteReason(message, next.reasons);
     if (/\[(?:TensorRT|NvTensorRTRTX) EP\] Whole graph will run/.test(message)) next.wholeGraph = true;
-    const read = /Parsing node: (.+) \[[\w.:]+\]/.exec(message);
+    const read = /^.{0,200}?Parsing node: (.+) \[[\w.:]+\]/.exec(message);
     if (read) next.parsed.add(read[1]!);
   }
   if (providers === undefined || providers.length === 0) {
@@ -347,7 +347,7 @@ function providerOf(message: string, line: number): PlacedProvider | undefined {
   if (some) return { name: some[1]!, count: Number(some[2]), nodes: [], line };
   const list = /^ ?Provider: \[([^\]]+)\]: \[(.*)\]$/.exec(message);
   if (!list) return undefined;
-  const nodes = [...list[2]!.matchAll(/(?<![\w.:])([\w.:]+) \((.*?)\), /g)].map(([, op, name]) => ({
+  const nodes = [...list[2]!.matchAll(/(?<![\w.:])([\w.:]+) \(([^()]*)\), /g)].map(([, op, name]) => ({
     op: op!,
     name: name!,
   }));

@@ -1,11 +1,9 @@
 import * as vscode from 'vscode';
-import type { Calibrator } from '../../../features/quantization/node/calibrate.ts';
 import type { Installed } from '../../node/tools/ensurePackages.ts';
 import { usePackages } from '../../node/tools/ownPackages.ts';
 import { packageSets } from '../../node/tools/packageSets.ts';
 import { showInformation } from './messages.ts';
 import { readSettings } from './settings.ts';
-import { withProgress } from './withProgress.ts';
 
 /** ONNX Runtime, set up after consent. */
 export const runtimeOf = (
@@ -15,28 +13,8 @@ export const runtimeOf = (
   progress?: (line: string) => void,
 ): Promise<Installed> => setUp('onnxruntime', context, scope, signal, progress);
 
-/**
- * What calibrates models: a tool that is installed, otherwise ONNX Runtime's, set up after consent. undefined: declined, or
- * it could not be set up, which the user was told.
- */
-export async function calibratorOf(
-  context: vscode.ExtensionContext,
-  scope: vscode.Uri,
-  log: vscode.LogOutputChannel,
-): Promise<Calibrator | undefined> {
-  const chosen = readSettings(scope).pythonPath || undefined;
-  // Every build asks here; few calibrate.
-  const { findCalibrator } = await import('../../../features/quantization/node/calibrate.ts');
-  const found = await findCalibrator(chosen).catch(() => undefined);
-  if (found !== undefined) return found;
-  const made = await withProgress('Setting up the quantizer of ONNX Runtime', log, (signal, say) =>
-    setUp('calibration', context, scope, signal, say),
-  );
-  return made && { tool: 'onnxruntime', python: made.python, environment: made.environment };
-}
-
 /** The sets that are open source; TensorRT-RTX has a license to accept. */
-type OpenSet = 'onnxruntime' | 'calibration';
+type OpenSet = 'onnxruntime';
 
 const setUp = (
   name: OpenSet,
@@ -63,11 +41,6 @@ interface Question {
 
 const questions: Readonly<Record<OpenSet | 'tensorrt-rtx', Question>> = {
   onnxruntime: { key: 'tensorrtLens.onnxruntimeConsent', question: 'Download ONNX Runtime?', yes: 'Download' },
-  calibration: {
-    key: 'tensorrtLens.calibrationConsent',
-    question: 'Download ONNX Runtime with its quantizer?',
-    yes: 'Download',
-  },
   'tensorrt-rtx': {
     key: 'tensorrtLens.rtxConsent',
     question: 'Download NVIDIA TensorRT-RTX?',

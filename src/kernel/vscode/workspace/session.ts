@@ -93,8 +93,6 @@ export class Session {
   chosenProfile: ChosenProfile | null = null;
   /** Path of the calibration cache whose scales are shown; null: none. */
   calibrationCache: string | null = null;
-  /** The scales of this file with what samples hold; null: nothing was measured. */
-  measured: Quantization | null = null;
   /** Paths of files next to a model without builds that a build of it left. */
   near: readonly string[] = [];
   /** Counts loads, so that a late result of an earlier one is dropped. */

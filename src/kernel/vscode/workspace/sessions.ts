@@ -1,7 +1,7 @@
 import type { AccuracyReport } from '../../simulation/simulated.ts';
 import * as vscode from 'vscode';
+import type { Quantization } from '../../quantization/quantization.ts';
 import type { FusionReport } from '../../fusion/fusionReport.ts';
-import { type Quantization, withMeasured } from '../../quantization/quantization.ts';
 import type { GraphData } from '../../picture/graph/viewData.ts';
 import type { Selection } from '../../protocol/views.ts';
 import { type ChosenProfile, type LoadedModel, type Origin, Session, type ShownBuild } from './session.ts';
@@ -140,21 +140,6 @@ export class Sessions implements vscode.Disposable {
     await this.reloadBuild(uri);
   }
 
-  /** Shows what samples hold of the tensors that a model quantizes, in all its views; it becomes the current one. */
-  async setMeasured(uri: vscode.Uri, measured: Quantization): Promise<void> {
-    this.setCurrent(uri).measured = measured;
-    await this.reloadBuild(uri);
-  }
-
-  /** Shows what an earlier window measured with a calibration cache, in the views of a model that are open. */
-  async recallMeasured(uri: vscode.Uri, measured: Quantization, cache: string | null): Promise<void> {
-    const session = this.find(uri);
-    if (session === undefined || session.measured !== null) return;
-    session.measured = measured;
-    session.calibrationCache ??= cache;
-    await this.reloadBuild(uri);
-  }
-
   /** Reads the model and its newest build again. Resolves when the views have been told. */
   async reload(uri: vscode.Uri): Promise<void> {
     await this.#load(uri, true);
@@ -224,12 +209,11 @@ export class Sessions implements vscode.Disposable {
       this.#source.readNewestBuild(session.uri, session.chosenBuild, session.chosenProfile),
     ]);
     const graph = model === undefined ? session.state.graph : model.graph;
-    const read = await this.#source.readQuantization(session.uri, {
+    const quantization = await this.#source.readQuantization(session.uri, {
       graph,
       report: newest?.report ?? null,
       cache: session.calibrationCache,
     });
-    const quantization = read && withMeasured(read, session.measured);
     // Read before the editor has told that the file is gone.
     const gone = model?.graph === null && session.state.graph !== null && !(await isThere(session.uri));
     if (generation !== session.generation || this.find(session.uri) !== session) return;
@@ -275,7 +259,6 @@ export class Sessions implements vscode.Disposable {
       if (held === undefined) return;
       // It was found out about another file.
       held.session.accuracy = null;
-      held.session.measured = null;
       // Another engine may have fewer.
       if (held.session.chosenProfile?.build === null) held.session.chosenProfile = null;
       this.#timers.stop(held.settle);

@@ -1,16 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { readArguments } from '../../../../src/kernel/node/cli/arguments.ts';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { accuracy } from '../../../../src/features/accuracy/node/cli/accuracy.ts';
-import { build } from '../../../../src/features/build/node/cli/build.ts';
-import { compare } from '../../../../src/features/accuracy/node/cli/compare.ts';
-import { diagnose } from '../../../../src/features/diagnose/node/cli/diagnose.ts';
-import { inspect } from '../../../../src/features/engines/node/cli/inspect.ts';
-import { sweep } from '../../../../src/features/accuracy/node/cli/sweep.ts';
-import { matrix } from '../../../../src/features/build/node/cli/matrix.ts';
-import { run } from '../../../../src/features/accuracy/node/cli/run.ts';
-import { setup } from '../../../../src/shell/cli/setup.ts';
 
 const options = {
   argument: { type: 'string', multiple: true },
@@ -43,16 +32,4 @@ test('an unknown option names the one that was probably meant', () => {
   expect(() => read('--jsno')).toThrow("Unknown option '--jsno'; did you mean '--json'?");
   expect(() => read('--outptu=x')).toThrow("did you mean '--output'?");
   expect(() => read('--something-else')).toThrow(/^Unknown option '--something-else'$/);
-});
-
-const docs = ['command-line.md', 'matrix.md', 'engines.md', 'profiling.md', 'quantization.md']
-  .map((name) => readFileSync(join(import.meta.dirname, '../../../../docs', name), 'utf8'))
-  .join('\n');
-
-const commands = { accuracy, build, compare, inspect, sweep, run, diagnose, matrix, setup };
-
-test.each(Object.entries(commands))('every option of trtlens %s is documented', (name, { help }) => {
-  const options = [...new Set(help.match(/(?<![\w-])--?[a-zA-Z][\w-]*/g))];
-  expect(options.length).toBeGreaterThan(name === 'diagnose' ? 1 : 2);
-  expect(options.filter((option) => !docs.includes(option))).toEqual([]);
 });

@@ -6,6 +6,7 @@ import { afterAll, expect, it } from 'vitest';
 import { inspect } from '../../../../src/features/engines/node/cli/inspect.ts';
 import { standInEngine } from '../../../support/standInTensorrt.ts';
 import { fixturePath, modelPath } from '../../../support/fixtures.ts';
+import { hardModel } from '../../../support/hardModels/builtModels.ts';
 import { runCommand } from '../../shell/cli/runCommand.ts';
 import { diagnose } from '../../../../src/features/diagnose/node/cli/diagnose.ts';
 import { check } from '../../../../src/features/check/node/cli/check.ts';
@@ -34,15 +35,20 @@ it('says first whether it can be loaded, and of other files what they are', asyn
     /; whether it can be loaded depends on: gpu, hardware-compatibility, platform, driver, plugins, load$/,
   );
   expect(await first(fixturePath('captures/tensorrt-10.6.0/vit_tiny.fp16/log.txt.gz'))).toBe(
-    'log.txt.gz: Log of TensorRT 10.6.0 by trtexec: passed, 7,205 lines',
+    'log.txt.gz: Log of TensorRT 10.6.0 by trtexec: passed, NVIDIA H200, built in 60.8 s, 7,205 lines',
   );
 });
 
 const run = (...args: string[]) => runCommand(check, '--no-parser', ...args);
 
-it('accepts a model that builds, with exit status 0', async () => {
-  const { out, code } = await run(modelPath('resnet18'), '--tensorrt', '10.6');
+it('accepts a model that builds, with exit status 0, and says what one lacks, with 1', async () => {
+  const path = join(folder, 'whole.onnx');
+  writeFileSync(path, hardModel('lstm_then_gru').bytes);
+  const { out, code } = await run(path, '--tensorrt', '10.6');
   expect(out).toMatch(/^TensorRT 10\.6 will accept this model as far as is known/m);
+  const lacking = await run(modelPath('resnet18'), '--tensorrt', '10.6');
+  expect(lacking.out).toMatch(/^TensorRT 10\.6 cannot build this model without what is missing/m);
+  expect(lacking.code).toBe(1);
   expect(out).not.toMatch(/^error/m);
   expect(code).toBe(0);
 });

@@ -12,7 +12,7 @@ const judge = (rules: string, build: Partial<GateSide>, baseline: Partial<GateSi
     report: reportWith(['Conv1'], [{ nodes: ['Conv1'] }]),
     ...one,
   });
-  const { value, problems } = readGate(`rules:\n  ${rules}\n`, '2026-11-22');
+  const { value, problems } = readGate(`rules:\n  ${rules}\n`);
   expect(problems).toEqual([]);
   const result = evaluateGate('g.yaml', value!, side(build), baseline && side(baseline));
   return result.checks.map(({ verdict, message }) => `${verdict}: ${message}`);
@@ -213,20 +213,9 @@ describe('numbers', () => {
   });
 });
 
-test('a permission lets a rule fail, and says until when', () => {
-  const { value } = readGate(
-    "rules: { kernels: 0 }\nallow: [{ rule: kernels.max, until: 2027-01-01, why: 'known' }]\n",
-    '2026-11-22',
-  );
-  const side: GateSide = { source: 's', report: reportWith(['Conv1'], [{ nodes: ['Conv1'] }]) };
-  const result = evaluateGate('g.yaml', value!, side, null);
-  expect(result).toMatchObject({ passed: true, counts: { allowed: 1, failed: 0 } });
-  expect(result.checks[0]!.permission).toEqual({ until: '2027-01-01', why: 'known' });
-});
-
 describe('what no rule looks at is said', () => {
   const notes = (rules: string, build: GateSide, baseline: GateSide | null) =>
-    evaluateGate('g.yaml', readGate(`rules:\n  ${rules}\n`, '2026-11-22').value!, build, baseline).notChecked;
+    evaluateGate('g.yaml', readGate(`rules:\n  ${rules}\n`).value!, build, baseline).notChecked;
   const names = ['MatMul1', 'Softmax2', 'MatMul3', 'Reshape4', 'Softmax5'];
 
   test('Softmaxes that are no attention, a missing profile', () => {

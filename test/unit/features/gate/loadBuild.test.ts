@@ -153,7 +153,7 @@ test('of an engine with two optimization profiles one is read, the first or the 
   const text = renderText(diffDocument(diff)).replaceAll(/\s+/g, ' ');
   expect(text).toContain('Compared are optimization profile 0 of A and 1 of B.');
   expect(text).toContain('optimization profile 1 (the engine has 2)');
-  const gate = readGate('rules:\n  foreignNodes: 9\n', '2026-11-24').value!;
+  const gate = readGate('rules:\n  foreignNodes: 9\n').value!;
   const judged = evaluateGate('g.yaml', gate, { source: 'b', report: other }, null);
   expect(gateDocument(judged).title).toMatch(/, optimization profile 1 \(the engine has 2\)$/);
   expect(figuresOf(other, null)[0]).toMatchObject({

@@ -15,7 +15,7 @@ const sideOf = (report: FusionReport, more: Partial<GateSide> = {}): GateSide =>
 
 /** Verdict and message of each check. */
 function judge(rules: string, build: GateSide, baseline: GateSide | null): string[] {
-  const { value, problems } = readGate(rules.includes('rules:\n') ? rules : `rules:\n  ${rules}\n`, '2026-11-22');
+  const { value, problems } = readGate(rules.includes('rules:\n') ? rules : `rules:\n  ${rules}\n`);
   expect(problems).toEqual([]);
   return evaluateGate('g.yaml', value!, build, baseline).checks.map(({ verdict, message }) => `${verdict}: ${message}`);
 }
@@ -92,6 +92,17 @@ test('the gate of --init finds one layer that takes three times as long, and pas
   delete middle.p10;
   const failed = judge(gate, sideOf(slow), baseline).filter((line) => !line.startsWith('passed'));
   expect(failed).toEqual([expect.stringMatching(/^failed: \d+ of \d+ modules over the limit of \+25%\. The most: \//)]);
+});
+
+test('time: p50, p90 and p99 are percentiles of the passes of a trace, not names of nodes', async () => {
+  const report = await traced('vit_tiny.fp16', 'plain');
+  const pass = report.profile!.pass!;
+  const whole = report.layers.reduce((sum, { averageMs }) => sum + (averageMs ?? 0), 0);
+  for (const key of ['p50', 'p90', 'p99'] as const) {
+    const value = (whole * pass[key]) / pass.p50;
+    expect(judge(`time: { ${key}: '${value * 1.001} ms' }`, sideOf(report), null)[0]).toMatch(/^passed/);
+    expect(judge(`time: { ${key}: '${value * 0.999} ms' }`, sideOf(report), null)[0]).toMatch(/^failed: \d/);
+  }
 });
 
 test('time: { p90 } is that of the passes of a trace; a profile has none', async () => {

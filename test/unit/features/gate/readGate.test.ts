@@ -3,9 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { readGate, completeGate, gatePath, hoverGate } from '../../../../src/features/gate/readGate.ts';
 import { readLimit } from '../../../../src/features/gate/internal/readLimit.ts';
 
-const today = '2026-11-22';
 const problems = (text: string) =>
-  readGate(text, today).problems.map(({ line, column, message }) => `${line}:${column}: ${message}`);
+  readGate(text).problems.map(({ line, column, message }) => `${line}:${column}: ${message}`);
 
 const whole = `model: vit.onnx
 baseline: vit.report.json
@@ -20,20 +19,18 @@ rules:
   memory: { activation: 512 MiB }
   quantized: { unfused: 0 }
   accuracy: { error: 0.01, inputs: samples.npz }
-allow: [ { rule: reformats, until: 2027-03-01, why: 'NVIDIA/TensorRT#4039' } ]
 `;
 
 describe('a gate file', () => {
   test('may have the name that a rule had in version 0.1', () => {
-    const text = 'rules: { quantised: { unfused: 0 } }\nallow: [ { rule: quantised, until: 2027-03-01, why: x } ]\n';
-    const { value, problems: found } = readGate(text, today);
+    const text = 'rules: { quantised: { unfused: 0 } }\n';
+    const { value, problems: found } = readGate(text);
     expect(found).toEqual([]);
     expect(value!.checks[0]!.id).toBe('quantized.unfused');
-    expect(value!.allow[0]!.rule).toBe('quantized');
   });
 
   test('gives a check for each limit, with its place', () => {
-    const { value, problems: found } = readGate(whole, today);
+    const { value, problems: found } = readGate(whole);
     expect(found).toEqual([]);
     expect(value).toMatchObject({ model: 'vit.onnx', baseline: 'vit.report.json' });
     expect(value!.checks.map(({ id, limit }) => [id, limit.kind, 'value' in limit ? limit.value : limit.text])).toEqual(
@@ -55,13 +52,11 @@ describe('a gate file', () => {
     );
     expect(value!.checks[5]!.place).toEqual({ line: 8, column: 12, endColumn: 19 });
     expect(value!.checks.at(-1)!.limit).toMatchObject({ inputs: 'samples.npz' });
-    expect(value!.allow).toMatchObject([{ rule: 'reformats', until: '2027-03-01', why: 'NVIDIA/TensorRT#4039' }]);
   });
 
   test('short forms and optional rules', () => {
     const { value } = readGate(
       'rules:\n  kernels: 12\n  time: { total: 2 ms, optional: true }\n  attention: { is: fused, optional: true }\n',
-      today,
     );
     expect(value!.checks.map(({ id, optional }) => [id, optional])).toEqual([
       ['kernels.max', false],
@@ -74,7 +69,7 @@ describe('a gate file', () => {
     expect(problems('rules:\n  kernel: { max: 3 }\n  nodes: { unknwon: 0 }\nbase: x\n')).toEqual([
       "2:3: 'kernel' is not a rule; did you mean 'kernels'? Known: attention, foreignNodes, kernels, layers, reformats, nodes, unaccounted, precision, time, memory, quantized, marked, tensorrt, gpu, dynamicShapes, accuracy",
       "3:12: 'unknwon' is not a key of nodes; did you mean 'unknown'? Known: unknown, foreign, fused, single, folded, removed, shape, optional",
-      "4:1: 'base' is not a key; did you mean 'baseline'? Known: model, baseline, rules, allow",
+      "4:1: 'base' is not a key; did you mean 'baseline'? Known: model, baseline, rules",
     ]);
   });
 
@@ -106,25 +101,14 @@ describe('a gate file', () => {
     ]);
   });
 
-  test('limits that nothing exceeds, days that the calendar lacks, and selectors that select nothing', () => {
+  test('limits that nothing exceeds, and selectors that select nothing', () => {
     expect(
-      problems(
-        "rules:\n  memory: { engine: 1e999 B }\n  kernels: { max: '+1e999%' }\n  precision: { 'op:': fp32 }\nallow:\n  - { rule: kernels, until: 2027-02-30, why: x }\n  - { rule: kernels, until: 9999-99-99, why: x }\n  - { rule: kernels.mx, until: 2028-02-29, why: x }\n",
-      ),
+      problems("rules:\n  memory: { engine: 1e999 B }\n  kernels: { max: '+1e999%' }\n  precision: { 'op:': fp32 }\n"),
     ).toEqual([
       "2:21: memory.engine: '1e999 B' is too large",
       "3:19: kernels.max: '+1e999%' is too large",
       expect.stringMatching(/^4:23: precision\.op:: 'op:' is not a selector: /),
-      "6:29: until: '2027-02-30' is not a date like 2027-03-01",
-      "7:29: until: '9999-99-99' is not a date like 2027-03-01",
-      expect.stringMatching(/^8:13: 'kernels.mx' is not a rule or check of this file; did you mean 'kernels.max'\?$/),
     ]);
-  });
-
-  test('permissions may come before the rules', () => {
-    expect(
-      problems('allow: [{ rule: time.total, until: 2027-01-01, why: x }]\nrules: { time: { total: 1 ms } }'),
-    ).toEqual([]);
   });
 
   test('a file that is not YAML has no other problems, and a large one is not read', () => {
@@ -139,7 +123,7 @@ describe('a gate file', () => {
 
   test('settings of the rule accuracy', () => {
     const rule = '{ error: 0.01, inputs: samples, rules: m.trtprec, low: bf16 }';
-    expect(readGate(`rules: { accuracy: ${rule} }`, today).value!.checks[0]!.limit).toMatchObject({
+    expect(readGate(`rules: { accuracy: ${rule} }`).value!.checks[0]!.limit).toMatchObject({
       inputs: 'samples',
       rules: 'm.trtprec',
       low: 'bf16',
@@ -148,20 +132,6 @@ describe('a gate file', () => {
       '1:43: accuracy.inputs: is not a path',
       "1:56: accuracy.low: 'fp61' is not one of fp16, bf16, int8, fp8",
     ]);
-  });
-
-  test('permissions that expired or are incomplete', () => {
-    expect(
-      problems(
-        'rules: { kernels: 1 }\nallow:\n  - { rule: kernels, until: 2026-11-21, why: x }\n  - { rule: kernls, until: tomorrow, why: x }\n  - { rule: kernels }\n',
-      ),
-    ).toEqual([
-      '3:29: The permission for kernels expired on 2026-11-21: fix the rule, or extend it with a reason',
-      expect.stringContaining("4:13: 'kernls' is not a rule or check of this file; did you mean 'kernels'?"),
-      "4:28: until: 'tomorrow' is not a date like 2027-03-01",
-      '5:5: allow: until, why are missing',
-    ]);
-    expect(problems('rules: { kernels: 1 }\nallow: [{ rule: kernels, until: 2026-11-22, why: x }]\n')).toEqual([]);
   });
 
   test('no YAML, no rules, empty files, aliases and duplicates are problems, not crashes', () => {
@@ -175,7 +145,7 @@ describe('a gate file', () => {
       'rules: ~',
       'rules: { kernels: }',
       '\u0000',
-      'allow: 3\nrules: 4',
+      'rules: 4',
     ])
       expect(problems(text), JSON.stringify(text)).not.toEqual([]);
   });
@@ -187,7 +157,7 @@ describe('a gate file', () => {
         fc.nat({ max: 20 }),
         fc.string({ unit: 'binary', maxLength: 8 }),
         (at, removed, added) => {
-          const { value, problems: found } = readGate(whole.slice(0, at) + added + whole.slice(at + removed), today);
+          const { value, problems: found } = readGate(whole.slice(0, at) + added + whole.slice(at + removed));
           expect(value !== undefined || found.length > 0).toBe(true);
           for (const { line, column, endColumn } of found) {
             expect(line).toBeGreaterThan(0);
@@ -229,22 +199,18 @@ test.each([
   ["rules:\n  precision: { 'op:Softmax': f|", ['rules', 'precision', 'op:Softmax'], true],
   ['rules:\n  reformats:\n    max: 3\n    mi|', ['rules', 'reformats'], false],
   ['rules:\n  attention: |', ['rules', 'attention'], true],
-  ['allow: [ { rule: ti|', ['allow', 'rule'], true],
-  ['allow:\n  - rule: x\n    un|', ['allow'], false],
-  ['allow:\n  - ru|', ['allow'], false],
   ['rules:\n  kernels: { max: 3 }\n  |', ['rules'], false],
 ])('the path of %j', (text, keys, value) => {
   expect(gatePath(...at(text))).toEqual({ keys, value });
 });
 
 test('words by place', () => {
-  expect(words('|')).toEqual(['model', 'baseline', 'rules', 'allow']);
+  expect(words('|')).toEqual(['model', 'baseline', 'rules']);
   expect(words('rules:\n  |')).toContain('foreignNodes');
   expect(words('rules:\n  reformats: { |')).toEqual(['max', 'min', 'microseconds', 'optional']);
   expect(words('rules:\n  attention: |')).toEqual(['fused']);
   expect(words("rules:\n  precision: { 'x': |")).toContain('bf16');
   expect(words('rules:\n  time: { optional: |')).toEqual(['true', 'false']);
-  expect(words('allow:\n  - |')).toEqual(['rule', 'until', 'why']);
   expect(words('rules:\n  nonsense: { |')).toEqual([]);
 });
 

@@ -113,3 +113,41 @@ test('the topics of the help fit a terminal, and say what is so', () => {
   expect(named.length).toBeGreaterThan(10);
   expect(named.filter((option) => !known.includes(option))).toEqual([]);
 });
+
+test.each([
+  'fusion --onnx m --log l --nsys p',
+  'fusion --log l --ort-log o',
+  'fusion --onnx m --layers l --build-number 2',
+  'fusion --onnx m --log l --fixed-shapes',
+  'fusion --build b --ncu c',
+  'fusion --build b --marked b --memory',
+  'report --build b --nsys p -o r.html',
+  'report --build b --build-number 2 -o r.html',
+  'inspect x.engine --plugin p.so',
+  'inspect x.engine --launcher l.yaml',
+  'gate g --init --build b --sarif s',
+  'gate g --update --build b --baseline c',
+  'gate g --matrix r --build b',
+  'matrix m --list --submit',
+  'matrix m --slurm f --fixed-shapes',
+  'matrix --collect f --list',
+  'extract m --nodes 1 --from t -o o',
+  'extract m --nodes 1 --build b -o o',
+  'extract m --nodes 1 --python p -o o',
+  'split m --suggest --check',
+  'split m --at t -o d --precision fp16',
+  'what-if m --cut t --max-builds 3',
+  'what-if m --fuse 1 --html h',
+  'repair m --suggest --html h',
+  'repair m --dry-run -o o',
+  'triton b --check c --name n',
+  'triton b -o c --json',
+  'sweep m --launcher l',
+  'accuracy m --build b --log l',
+  'compare a b --plain f',
+  'bisect m --engine e --max-builds 3',
+])('an option that would do nothing is refused: %s', async (line) => {
+  const [name, ...args] = line.split(' ') as [string, ...string[]];
+  const { run } = commands.find((command) => command.name === name)!;
+  await expect(run(args, {} as never)).rejects.toMatchObject({ name: 'Usage', message: expect.stringMatching(/^-/) });
+});

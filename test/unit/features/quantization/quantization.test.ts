@@ -9,8 +9,6 @@ import {
   QuantizedGraph,
   quantizedPairs,
   readCalibrationCache,
-  type TensorScale,
-  withMeasured,
 } from '../../../../src/kernel/quantization/quantization.ts';
 import { scalesAlong } from '../../../../src/kernel/quantization/calibration.ts';
 import { misplaced } from '../../../../src/kernel/quantization/internal/misplaced.ts';
@@ -130,28 +128,6 @@ test('an island in floating point, with the bytes that go in and out', async () 
 test('a MaxPool between a product and a pair is no island: TensorRT quantizes before it', async () => {
   const pooled = await network({ pool: true });
   expect(floatIslands(pooled, quantizedNodes(pooled.graph.model.graph), inferTensors(pooled.graph), null)).toEqual([]);
-});
-
-test('what was measured stays with scales that are the same', () => {
-  const tensor = (name: string, scale: number): TensorScale => ({
-    tensor: name,
-    scale,
-    count: 1,
-    source: 'cache',
-    nodes: [],
-    type: 'int8',
-    range: [-128 * scale, 127 * scale],
-  });
-  const observed = { values: 8, clipped: 2, clippedShare: 0.25, largest: 9 };
-  const rest = { pairs: [], misplaced: [], islands: [] };
-  const measured = { ...rest, samples: 3, tensors: [{ ...tensor('a', 0.5), observed }, tensor('b', 1)] };
-  const found = { ...rest, tensors: [tensor('b', 1), tensor('a', 0.5), tensor('a', 0.25)] };
-  expect(withMeasured(found, null)).toBe(found);
-  expect(withMeasured(found, measured)).toEqual({
-    ...rest,
-    samples: 3,
-    tensors: [tensor('b', 1), { ...tensor('a', 0.5), observed }, tensor('a', 0.25)],
-  });
 });
 
 test('without a build, fates are unknown; the weights are pairs, too', async () => {

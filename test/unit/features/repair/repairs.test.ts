@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { readFileSync } from 'node:fs';
 import { onnx } from 'onnx-proto';
 import { describe, expect, it } from 'vitest';
 import { editedSource, type OnnxModel } from '../../../../src/kernel/read/onnx/onnxModel.ts';
@@ -10,6 +11,7 @@ import { modelFacts } from '../../../../src/kernel/rules/buildFacts.ts';
 import { NodeIndex } from '../../../../src/kernel/rules/resolveOverrides.ts';
 import { givenValues } from '../../../../src/features/repair/repairResult.ts';
 import { RepairSubject } from '../../../../src/features/repair/subject.ts';
+import { fixturePath } from '../../../support/fixtures.ts';
 import { bytesOf, type ByteSource } from '../../../../src/kernel/base/problem.ts';
 
 type Sizes = ReadonlyMap<string, readonly number[]>;
@@ -189,22 +191,6 @@ describe('fix-inputs', () => {
       expect(givenValues(asked, [{ k: range }]).get('k'), `${text} for ${JSON.stringify(shape)}`).toEqual(expected);
     }
   });
-});
-
-it('raise-opset gives what was broadcast along an axis its dimensions, and refuses what changed', async () => {
-  const old = (nodes: onnx.INodeProto[]) =>
-    encoded({ name: 'g', node: nodes, input: [value('x', [2, 3, 4]), value('b', [3])], output: [{ name: 'y' }] }, 6);
-  const along = [
-    { name: 'broadcast', type: 2, i: 1 },
-    { name: 'axis', type: 2, i: 1 },
-  ];
-  const { bytes } = await repaired(old([makeNode('Add', ['x', 'b'], 'y', along)]), 'raise-opset');
-  const { graph, opsetImport } = onnx.ModelProto.decode(bytes!);
-  expect(opsetImport!.map(({ version }) => Number(version))).toEqual([7]);
-  expect(graph!.node).toMatchObject([{ opType: 'Reshape' }, { opType: 'Add', name: 'y', attribute: [] }]);
-  expect((await repaired(bytes!, 'raise-opset')).bytes).toBeNull();
-  const dropout = await repaired(old([makeNode('Dropout', ['x'], 'y')]), 'raise-opset');
-  expect(dropout).toMatchObject({ bytes: null, refused: [{ name: 'y', operator: 'Dropout' }] });
 });
 
 it('known-branch also decides an If inside of one that stays', async () => {
@@ -463,4 +449,14 @@ it('selects what repairs wrote by the name of the original', async () => {
   const index = new NodeIndex(modelFacts({ ...model, metadata: [writeMap([step], null, null)] }, 'm.onnx'));
   expect([...index.named('d')]).toEqual([0, 1]);
   expect([...new NodeIndex(modelFacts(model, 'm.onnx')).named('d')]).toEqual([1]);
+});
+
+it('gives nested Loops without a condition one each', async () => {
+  const { bytes, places } = await repaired(readFileSync(fixturePath('failures/loop_loop.onnx')), 'loop-condition');
+  expect(places).toHaveLength(2);
+  const loops = (graph: onnx.IGraphProto): onnx.INodeProto[] =>
+    graph.node!.flatMap((node) => [node, ...node.attribute!.flatMap(({ g }) => (g ? loops(g) : []))]);
+  const inputs = loops(onnx.ModelProto.decode(bytes!).graph!).filter(({ opType }) => opType === 'Loop');
+  expect(inputs.map(({ input }) => input![1])).not.toContain('');
+  expect(inputs).toHaveLength(2);
 });

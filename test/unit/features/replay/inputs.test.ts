@@ -271,7 +271,7 @@ test('check compares the sizes of external data with what the model needs, and l
   const [location] = externalLocations(value);
   const out = async () => await run(check, model, '--no-parser');
   expect(await out()).toMatchObject({
-    code: 0,
+    code: 1,
     out: expect.stringContaining(`warning weights-missing: The external data ${location} is missing.`),
   });
   writeFileSync(join(place, location!), 'short');

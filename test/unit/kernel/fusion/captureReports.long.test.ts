@@ -80,6 +80,11 @@ describe('reports of the captured builds', () => {
       if (!report || report.accounting.unknown === 0) continue;
       const input = (await inputOf(capture))!;
       table.push(...unknownRows(capture, report));
+      // Without metadata nothing names what TensorRT folded.
+      if (capture.endsWith('names_only')) {
+        expect(report.accounting.unknown / report.accounting.total, capture).toBeLessThanOrEqual(0.5);
+        continue;
+      }
       expect(report.accounting.unknown / report.accounting.total, capture).toBeLessThanOrEqual(mostUnknown(input));
       // What remains is of builds without an engine: failed, or cut off while TensorRT was still timing layers.
       const codes = report.problems.map(({ code }) => code);

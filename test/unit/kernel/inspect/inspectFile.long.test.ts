@@ -63,7 +63,7 @@ describe('what is known of each kind', () => {
       counts: { parsedNodes: 636, engineLayers: 90, foreignNodes: 1, builds: 1, profileRows: 90, errors: 0 },
       problems: [],
     });
-    expect(log.summary).toBe('Log of TensorRT 10.6.0 by trtexec: passed, 7,205 lines');
+    expect(log.summary).toBe('Log of TensorRT 10.6.0 by trtexec: passed, NVIDIA H200, built in 60.8 s, 7,205 lines');
     expect((await inspect(capture('tensorrt-rtx-1.7.1/resnet18/log.txt'))).tensorrt).toEqual({
       product: 'tensorrt-rtx',
       version: null,

@@ -68,7 +68,7 @@ describe('formatReport', () => {
   });
 });
 
-// docs/how-to-where-the-memory-goes.md says how far the estimate reaches.
+// docs/slow.md says how far the estimate reaches.
 it('estimates the memory that most captures record', { timeout: 60_000 }, async () => {
   const ratios: number[] = [];
   for (const capture of captures()) {

@@ -58,7 +58,9 @@ function countsOfPanel(report: FusionReport): Counts {
 }
 
 /** Numbers of the table of groups and of what is not computed, in a text for a terminal. */
-function nodesOfTable(text: string): number {
+function nodesOfTable(report: string): number {
+  // Findings name nodes, too.
+  const text = report.replace(/^What holds it back\n(?:.+\n)*/m, '');
   const rows = [...text.matchAll(/^ {2}(?:[ \d.,<>%]+ %? {2}[ \d.,]+ (?:ms|µs|s) {2}|)[ %]*?([\d,]+) nodes? /gm)];
   const more = [...text.matchAll(/^ {2}… and [\d,]+ more with ([\d,]+) nodes?$/gm)];
   return [...rows, ...more].reduce((sum, [, nodes]) => sum + number(nodes!), 0);

@@ -73,10 +73,7 @@ const outputs: Readonly<Record<string, readonly string[]>> = {
   ],
   'split folder': ['m.onnx --at CUT -o DIR (chain.json)', 'm.onnx --at CUT -o DIR (part-0.onnx)'],
   'what-if': ['m.onnx --output CUT --html OUT'],
-  quantization: [
-    'migrate m.onnx --calibration-cache c.cache -o OUT',
-    'calibrate m.onnx --inputs s.npz --python /none -o OUT',
-  ],
+  quantization: ['migrate m.onnx --calibration-cache c.cache -o OUT'],
   accuracy: ['m.onnx -o OUT', 'm.onnx --html OUT', 'm.onnx --remedy OUT'],
   run: ['build --inputs s.npz -o OUT'],
   'bisect folder': ['m.onnx -o DIR (model.onnx)', 'm.onnx -o DIR (README.md)', 'm.onnx -o DIR (inputs.npz)'],

@@ -19,6 +19,7 @@ import {
   taskType,
 } from '../../../../src/kernel/vscode/ids.ts';
 import { manifest, menuOf, paletteOnGraph, root, text } from '../../../support/manifest.ts';
+import { bisectViewType } from '../../../../src/kernel/vscode/ids.ts';
 
 const { contributes } = manifest;
 const hostSource = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
@@ -42,9 +43,10 @@ it('contributes only commands, views, editors and task types that the code knows
   expect(contributes.taskDefinitions.map(({ type }) => type)).toEqual([taskType]);
 });
 
-it('is started by each kind of page that comes back with its window', () => {
+it('is started by each kind of page that comes back with its window, and not by every file of JSON', () => {
+  expect(manifest.activationEvents).not.toContain('onLanguage:json');
   expect(manifest.activationEvents.filter((event) => event.startsWith('onWebviewPanel:'))).toEqual(
-    [accuracyViewType, comparisonViewType, fusionPageViewType, quantizationViewType].map(
+    [accuracyViewType, bisectViewType, comparisonViewType, fusionPageViewType, quantizationViewType].map(
       (type) => `onWebviewPanel:${type}`,
     ),
   );

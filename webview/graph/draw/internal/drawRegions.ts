@@ -1,17 +1,14 @@
-import { type DrawnGroup, type Outline, unionOutline } from '../../../../src/kernel/picture/graph/fusionGroups.ts';
+import { type Outline, unionOutline } from '../../../../src/kernel/picture/graph/fusionGroups.ts';
 import { pieceSize } from '../../../../src/kernel/picture/layout/layoutTypes.ts';
 import type { GroupOutline } from '../../../../src/kernel/picture/graph/scene.ts';
 import type { Brush, Camera } from '../brush.ts';
+import { hasBoundary, type GraphModel } from '../../view/graphModel.ts';
 import { type Frame, onScreen } from '../drawView.ts';
 
 /** Space between a boundary and what is in it, at scale 1. */
 export const margins = { foreign: 7, fused: 6, single: 5 };
 const kernelMargin = 4;
 const neckWidth = 10;
-
-/** Whether a group has a boundary of its own on this picture: one node alone shows its color itself. */
-export const hasBoundary = (group: DrawnGroup, region: GroupOutline): boolean =>
-  group.kind === 'foreign' || region.items > 1;
 
 /** Which kinds of boundaries a frame has, as far as they are on the picture. */
 export function boundaryKinds({ model, camera }: Frame): Set<'foreign' | 'dla' | 'layer' | 'derived' | 'kernel'> {
@@ -25,7 +22,8 @@ export function boundaryKinds({ model, camera }: Frame): Set<'foreign' | 'dla' |
   return kinds;
 }
 
-const showsKernels = ({ overlay }: Frame['model'], scale: number): boolean => scale > 0.35 && overlay.kind === 'fusion';
+const showsKernels = ({ overlay, fusion }: GraphModel, scale: number): boolean =>
+  scale > (fusion.kernelGroups === null ? 0.35 : 0.12) && overlay.kind === 'fusion';
 const isKernelDrawn = ({ items }: GroupOutline): boolean => items > 1;
 
 /** An outline as lines over each other, the widest first: how far each goes beyond the area. */
@@ -68,8 +66,9 @@ function drawKernels(brush: Brush, frame: Frame): void {
   const { model, palette, camera } = frame;
   for (const region of model.kernelRegions) {
     if (!isKernelDrawn(region) || !onScreen(frame, region.left, region.top, region.right, region.bottom)) continue;
-    const { color } = model.fusion.groups[model.fusion.kernels[region.group]!.group]!;
-    const width = Math.min(1, Math.max(0.5, camera.k));
+    const { color } =
+      model.fusion.kernelGroups?.[region.group] ?? model.fusion.groups[model.fusion.kernels[region.group]!.group]!;
+    const width = Math.min(1, Math.max(0.5, camera.k)) * (model.fusion.kernelGroups === null ? 1 : 1.6);
     const lines: [number, string][] = [[width, palette.strong(color)]];
     drawShape(brush, frame, region, kernelMargin, { lines, area: palette.area(color, 1), dashed: false });
   }

@@ -8,6 +8,9 @@ const most = 80;
 /** Milliseconds of a frame that may go into new tiles; one is always made. */
 const budget = 7;
 
+/** Milliseconds between two frames of which neither costs anything; after more than the other, no frame was due. */
+const [frameLength, longestFrame] = [1000 / 60, 2000];
+
 interface Level {
   k: number;
   /** Where the first tile is from the graph's corner, less than a pixel: a move by whole pixels changes no letter. */
@@ -24,8 +27,10 @@ export class TileLayer {
   #stamp: unknown = null;
   #level: Level | null = null;
   #before: Level | null = null;
-  /** Milliseconds that the last tile took. */
+  /** Milliseconds that one of the last tiles took. */
   #cost = 0;
+  /** When the last frame began, and how many tiles it made. */
+  #last = { start: 0, made: 0 };
 
   /**
    * Draws what there is, and makes what is missing as far as time allows; false: more is to be made in the next frame.
@@ -42,6 +47,8 @@ export class TileLayer {
     paint: (context: CanvasRenderingContext2D, camera: Camera, size: number) => void,
   ): boolean {
     const { camera, width, height } = frame;
+    const start = performance.now();
+    this.#judge(start);
     if (stamp !== this.#stamp) {
       this.#stamp = stamp;
       this.#level = this.#before = null;
@@ -60,14 +67,12 @@ export class TileLayer {
     }
     if (missing.length > 0 && this.#before !== null) put(context, this.#before, camera, width, height, null);
     put(context, level, camera, width, height, null);
-    const start = performance.now();
     // The middle of the screen first.
     const [cx, cy] = [(left + right) / 2, (top + bottom) / 2];
     missing.sort((a, b) => Math.hypot(a[0] - cx, a[1] - cy) - Math.hypot(b[0] - cx, b[1] - cy));
     let made = 0;
     for (const [column, row] of missing) {
-      const now = performance.now();
-      if (heavy && ((made > 0 && now - start > budget) || (zooming && this.#cost > budget))) break;
+      if (heavy && ((made > 0 && performance.now() - start > budget) || (zooming && this.#cost > budget))) break;
       const key = `${column}/${row}`;
       const tile = document.createElement('canvas');
       tile.width = tile.height = Math.ceil(side * ratio);
@@ -75,17 +80,26 @@ export class TileLayer {
       if (inner === null) return true;
       inner.setTransform(ratio, 0, 0, ratio, 0, 0);
       paint(inner, { k: level.k, x: level.x - column * side, y: level.y - row * side }, side);
-      this.#cost = performance.now() - now;
       level.tiles.set(key, tile);
       put(context, level, camera, width, height, key);
       made += 1;
     }
+    this.#last = { start, made };
     for (const key of level.tiles.keys()) {
       if (level.tiles.size <= most) break;
       level.tiles.delete(key);
     }
     if (made === missing.length) this.#before = null;
     return made === missing.length && level.k === camera.k;
+  }
+
+  /**
+   * What a tile cost: the browser paints what was drawn only after the frame's script, so that the time until the next
+   * frame says it.
+   */
+  #judge(start: number): void {
+    const { start: before, made } = this.#last;
+    if (made > 0 && start - before < longestFrame) this.#cost = (start - before - frameLength) / made;
   }
 
   /** While the scale changes, the level at hand serves as long as it is not stretched too far. */

@@ -1,4 +1,10 @@
-import { islandText, pairFates, rangeText, scaleText, sourceText } from '../../../../src/kernel/quantization/quantization.ts';
+import {
+  islandText,
+  pairFates,
+  rangeText,
+  scaleText,
+  sourceText,
+} from '../../../../src/kernel/quantization/quantization.ts';
 import { percentText } from '../../../../src/kernel/base/text.ts';
 import type { GraphModel } from '../../view/graphModel.ts';
 import { detailSection } from '../details.ts';

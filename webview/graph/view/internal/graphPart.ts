@@ -1,5 +1,11 @@
 import type { Camera } from '../../draw/brush.ts';
-import { type GraphIndex, indexGraph, neighborhood, partOfGraph, pathsBetween } from '../../../../src/kernel/picture/graph/graphIndex.ts';
+import {
+  type GraphIndex,
+  indexGraph,
+  neighborhood,
+  partOfGraph,
+  pathsBetween,
+} from '../../../../src/kernel/picture/graph/graphIndex.ts';
 import type { GraphData } from '../../../../src/kernel/picture/graph/viewData.ts';
 import type { Isolated, PlaceBar } from '../../panels/placeBar.ts';
 import type { Stage } from '../../draw/stage.ts';

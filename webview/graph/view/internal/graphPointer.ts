@@ -99,6 +99,10 @@ export class GraphPointer implements GraphSurface {
       selecting.selectGroup(label.target.group);
       return;
     }
+    if (label?.target.kind === 'kernel') {
+      selecting.pick({ kind: 'layers', ids: [label.target.layer] });
+      return;
+    }
     const item = label?.target.kind === 'item' ? label.target.item : this.itemUnder(x, y);
     const edges = label === undefined ? this.#edgesUnder(item, x, y) : [];
     if (edges.length > 0) {
@@ -197,6 +201,7 @@ export class GraphPointer implements GraphSurface {
     if (x < 0) return { leaf: -1, edges: [], target: null, clickable: false };
     const label = labelAt(this.#view.painter.labels, x, y)?.target;
     if (label?.kind === 'group') return { leaf: -1, edges: [], target: label, clickable: true };
+    if (label?.kind === 'kernel') return { leaf: -1, edges: [], target: null, clickable: true };
     const item = label?.item ?? this.itemUnder(x, y);
     const leaf = item >= 0 && model.picture!.scene.kind[item] !== 'open' ? item : -1;
     const segment = segmentAt(model, this.#view.stage.camera, leaf, x, y);

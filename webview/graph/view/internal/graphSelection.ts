@@ -10,7 +10,16 @@ import type { GraphModel } from '../graphModel.ts';
 import { hidingGroup, modulesAround } from './firstOpen.ts';
 import { findSubject, keepSubject, type KeptSubject } from './keptSubject.ts';
 import { bringIntoSight, centerGroup, centerItem, pullIntoSight } from './navigate.ts';
-import { choiceOfGroup, choiceOfItem, choiceOfModule, choiceOfPoints, choiceOfTensors, pointsOfSubject, subjectOf, toggled } from './subjectOf.ts';
+import {
+  choiceOfGroup,
+  choiceOfItem,
+  choiceOfModule,
+  choiceOfPoints,
+  choiceOfTensors,
+  pointsOfSubject,
+  subjectOf,
+  toggled,
+} from './subjectOf.ts';
 
 /** The way back and forward through what was selected, as in a browser: a new selection forgets what was ahead. */
 export class SelectionHistory<T> {
@@ -118,8 +127,8 @@ export class GraphSelection {
     this.show(selection, subject);
     this.#host.selected(selection);
     // A module stays under the pointer, since a second click opens it.
-    if (opens && subject.kind === 'point' && model?.picture != null)
-      pullIntoSight(model, stage, model.picture.scene.itemOfPoint[subject.point]!);
+    if (opens && subject.kind !== 'module' && model?.picture != null)
+      pullIntoSight(model, stage, pointsOfSubject(model, subject));
   }
 
   close(): void {

@@ -33,7 +33,7 @@ import { GraphPointer, type PointedView } from './graphPointer.ts';
 import { GraphSelection, type SelectingView } from './graphSelection.ts';
 import { isOf, type KeptState, leftAt, overlayFor, stateOf } from './keptState.ts';
 import { LayoutClient } from './layoutClient.ts';
-import { keepInPlace, keepInSight, showAll, showFirst, showItem } from './navigate.ts';
+import { keepInPlace, keepInSight, pullIntoSight, showAll, showFirst, showItem } from './navigate.ts';
 import { performAction } from './performAction.ts';
 import { pointsOfSubject, subjectOf } from './subjectOf.ts';
 
@@ -131,16 +131,18 @@ export class GraphView implements GraphCommands, PointedView, SelectingView, Par
     this.show(null, '');
   }
 
-  /** The page has another size: what one looks at stays in sight. Where a panel of the page took room, it moves nothing. */
+  /** The page has another size: all fits again until it was moved, then what one looks at stays in sight. Where a panel of the page took room, it moves nothing. */
   #resized({ clientWidth: width, clientHeight: height }: HTMLElement): void {
     const last = this.#sizes;
     this.#sizes = { page: { width, height }, stage: this.stage.size };
     if (last.page.width === width && last.page.height === height) return;
     if (this.#model?.picture == null || isEmpty(last.stage)) return;
     const { subject } = this.#marks;
-    if (this.stage.isFitted && subject === null) showFirst(this.#model, this.stage);
-    else
-      keepInSight(this.#model, this.stage, last.stage, subject === null ? [] : pointsOfSubject(this.#model, subject));
+    const points = subject === null ? [] : pointsOfSubject(this.#model, subject);
+    if (this.stage.isFitted) {
+      showFirst(this.#model, this.stage);
+      pullIntoSight(this.#model, this.stage, points);
+    } else keepInSight(this.#model, this.stage, last.stage, points);
   }
 
   show(data: ViewData | null, message: string): void {

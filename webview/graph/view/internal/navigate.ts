@@ -1,6 +1,6 @@
 import type { LayoutResult } from '../../../../src/kernel/picture/layout/layoutTypes.ts';
 import type { GraphModel } from '../graphModel.ts';
-import type { Bounds, Stage } from '../../draw/stage.ts';
+import { type Bounds, leastScale, overviewScale, type Stage } from '../../draw/stage.ts';
 import { isAllInSight, minimapRoom } from '../../panels/minimap.ts';
 
 /** Above the graph, for the names of boundaries that begin there. */
@@ -18,7 +18,7 @@ export const wholeGraph = (width: number, height: number): Bounds => ({
 export function showAll(
   model: GraphModel,
   stage: Stage,
-  options: { animate?: boolean; readable?: boolean } = {},
+  options: { animate?: boolean; readable?: boolean; whole?: number } = {},
 ): void {
   const { totalWidth, totalHeight } = model.picture!.layout;
   if (totalWidth <= 0) return;
@@ -26,9 +26,12 @@ export function showAll(
   stage.isFitted = true;
 }
 
-/** The whole graph where its names can be read, otherwise its beginning. */
+/** The whole graph where its names, or those of its groups, can be read, otherwise its beginning. */
 export const showFirst = (model: GraphModel, stage: Stage): void =>
-  showAll(model, stage, { animate: false, readable: true });
+  showAll(model, stage, { animate: false, readable: true, whole: wholeScale(model) });
+
+/** All of a picture is shown at first if it fits at this scale. */
+export const wholeScale = ({ named }: GraphModel): number => (named.length > 0 ? overviewScale : leastScale);
 
 /** Whether what ends there on the screen is not behind the overview in the corner. */
 function isFree({ picture }: GraphModel, { camera, size }: Stage, right: number, bottom: number): boolean {
@@ -103,15 +106,20 @@ function inside(from: number, to: number, screen: number): number {
   return Math.max(back, insight - from);
 }
 
-/** After the inspector took its room: moves an item that it cut off so far that all of it is in sight. */
-export function pullIntoSight(model: GraphModel, stage: Stage, item: number): void {
-  const { left, top, right, bottom } = placeOf(model, stage, item);
-  const { width, height } = stage.size;
-  const dx = Math.min(0, width - insight - right);
-  const dy = Math.min(0, height - insight - bottom);
-  // What is larger than the screen stays where it is.
-  if ((dx === 0 && dy === 0) || left + dx < 0 || top + dy < 0) return;
+/** After a panel took its room: moves what it cut off of some points so far that all of it is in sight. */
+export function pullIntoSight(model: GraphModel, stage: Stage, points: readonly number[]): void {
+  if (points.length === 0) return;
+  const { scene, layout } = model.picture!;
   const { k, x, y } = stage.camera;
+  const { left, top, right, bottom } = boundsOf(
+    layout,
+    points.map((point) => scene.itemOfPoint[point]!),
+  );
+  const { width, height } = stage.size;
+  const dx = Math.min(0, width - insight - (right * k + x));
+  const dy = Math.min(0, height - insight - (bottom * k + y));
+  // What is larger than the screen stays where it is.
+  if ((dx === 0 && dy === 0) || left * k + x + dx < 0 || top * k + y + dy < 0) return;
   stage.set({ k, x: x + dx, y: y + dy });
 }
 

@@ -88,7 +88,9 @@ found. Writes only what -o, --html and --remedy ask for.
 `,
   options,
   run: async (args, terminal) => {
-    const { values, positionals } = readArguments(args, options, ['MODEL']);
+    const { values, positionals } = readArguments(args, options, ['MODEL'], {
+      without: { build: ['layers', 'log'] },
+    });
     const model = positionals[0]!;
     const low = precisionOf(values.precision);
     const out = values.out;
@@ -175,11 +177,7 @@ interface BuildValues {
 
 /** What is known of a build of the model; undefined: none was given. */
 async function reportOfBuild(onnx: string, { build, layers, log }: BuildValues): Promise<FusionReport | undefined> {
-  if (build !== undefined) {
-    if (layers !== undefined || log !== undefined)
-      throw new Usage('--build cannot be combined with --layers and --log');
-    return (await loadBuild(await requireBuild(build))).report;
-  }
+  if (build !== undefined) return (await loadBuild(await requireBuild(build))).report;
   return layers === undefined && log === undefined ? undefined : (await loadFiles({ onnx, layers, log })).report;
 }
 
@@ -204,6 +202,10 @@ function precisionOf(text: string | undefined): LowPrecision | undefined {
   if (text === 'fp4')
     throw new Usage(
       "--precision: FP4 is not simulated: ONNX Runtime's CPU provider computes no FP4 type. Run the engine instead, with trtlens run and compare",
+    );
+  if (text === 'tf32')
+    throw new Usage(
+      '--precision: TF32 is not simulated: it rounds what products read to 10 bits of mantissa and adds up in FP32, so its relative error is about 0.0005 a product. To know whether TF32 is why an FP32 engine differs, build it once without (trtexec --noTF32, or clear BuilderFlag.TF32) and compare both with trtlens compare',
     );
   const found = known.find((one) => one === text);
   if (text !== undefined && found === undefined)

@@ -4,6 +4,8 @@ import { ParsedFiles } from '../../../../kernel/node/files/parsedFiles.ts';
 import { readTextBytes } from '../../../../kernel/node/files/readTextBytes.ts';
 import { runPythonJob } from '../../../../kernel/node/tools/runPythonJob.ts';
 import { UserError } from '../../../../kernel/node/files/userError.ts';
+import { isWithin } from '../../accuracyReport.ts';
+import { quoteCommand } from '../../../../kernel/base/text.ts';
 import { comparedDocument, type ComparedRuns, compareRuns } from '../../precisionSweep.ts';
 import { renderText } from '../../../../kernel/document/render.ts';
 import { readArguments } from '../../../../kernel/node/cli/arguments.ts';
@@ -56,6 +58,14 @@ largest value of A.
     const comparison = compareRuns({ ...runs, runtime: runtime.used }, tolerance, model, prediction);
     if (values.json) await printJson(terminal, comparison);
     else await terminal.out(renderText(comparedDocument(comparison)));
+    // A miss that low precision does not explain.
+    const unexplained = comparison.tensors.some(
+      ({ passes, predicted }) => !passes && (predicted === undefined || isWithin(predicted, tolerance)),
+    );
+    if (unexplained && values.onnx !== undefined)
+      terminal.note(
+        `If B is of an engine in FP32, this finds the nodes: ${quoteCommand(['trtlens', 'bisect', values.onnx])}`,
+      );
     return comparison.tensors.every(({ passes }) => passes) ? exitCodes.done : exitCodes.checkFailed;
   },
 };

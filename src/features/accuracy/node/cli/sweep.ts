@@ -1,7 +1,6 @@
 import { randomWarning } from '../../../../kernel/build/randomInputs.ts';
 import { basename } from 'node:path';
 import { runPrecisionSweep } from '../runPrecisionSweep.ts';
-import { findCalibrator } from '../../../quantization/node/calibrate.ts';
 import type { EngineRequest } from '../measureEngine.ts';
 import {
   type PrecisionSweep,
@@ -10,7 +9,9 @@ import {
   type SweepPrecision,
   sweepPrecisions,
 } from '../../precisionSweep.ts';
+import { isFp32EngineWrong } from '../../precisionSweep.ts';
 import { renderText } from '../../../../kernel/document/render.ts';
+import { quoteCommand } from '../../../../kernel/base/text.ts';
 import { readArguments } from '../../../../kernel/node/cli/arguments.ts';
 import { type Command, exitCodes, Usage } from '../../../../kernel/node/cli/command.ts';
 import { confirmDownload, printJson, type Terminal } from '../../../../kernel/node/cli/terminal.ts';
@@ -24,7 +25,6 @@ const options = {
   ...simulationOptions,
   precisions: { type: 'string' },
   int8: { type: 'string' },
-  calibration: { type: 'string', multiple: true },
   measured: { type: 'string', multiple: true },
   times: { type: 'boolean' },
   build: { type: 'boolean' },
@@ -34,7 +34,7 @@ const options = {
 } as const;
 
 export const sweep: Command = {
-  help: `trtlens accuracy MODEL --precisions fp32,fp16,bf16,int8 [--inputs F]... [--int8 QDQ | --calibration F] [--json]
+  help: `trtlens accuracy MODEL --precisions fp32,fp16,bf16,int8 [--inputs F]... [--int8 QDQ] [--json]
 
 Simulates a model in each precision and compares with FP32: error, nodes to blame, what repairs
 it. Exit status 1: a precision misses the tolerance.
@@ -44,8 +44,6 @@ it. Exit status 1: a precision misses the tolerance.
   --precisions LIST     the precisions, separated by commas
   --int8 MODEL          a Q/DQ model for INT8 (default: MODEL itself if it has Q/DQ nodes)
   --reference MODEL     the FP32 model that a Q/DQ model was made from: its outputs are the reference
-  --calibration FILE    calibration data: ModelOpt or ONNX Runtime's quantize_static makes the Q/DQ model, whichever the
-                        Python interpreter has (quantize_static also needs onnx)
   --measured fp16:FILE  outputs of an engine in this precision, as trtlens run writes them; may be repeated
   --times               time ONNX Runtime with the model and the Q/DQ model on this computer, as the baseline: median,
                         99th percentile, runs per second, memory, error. Rows that need a GPU say so
@@ -64,7 +62,9 @@ it. Exit status 1: a precision misses the tolerance.
 `,
   options,
   run: async (args, terminal) => {
-    const { values, positionals } = readArguments(args, options, ['MODEL']);
+    const { values, positionals } = readArguments(args, options, ['MODEL'], {
+      needs: { backend: ['build'], launcher: ['build'] },
+    });
     const model = positionals[0]!;
     const { general, tolerances } = tolerancesOf(values.tolerance);
     const engines = await enginesOf(values, terminal);
@@ -73,8 +73,6 @@ it. Exit status 1: a precision misses the tolerance.
       times: values.times,
       precisions: precisionsOf(values.precisions),
       quantized: values.int8,
-      calibration: values.calibration ?? [],
-      calibrator: values.calibration && (await findCalibrator(values.python).catch(() => undefined)),
       measured: measuredOf(values.measured ?? []),
       modelLine: modelLine(model, undefined),
       reference: values.reference,
@@ -85,9 +83,14 @@ it. Exit status 1: a precision misses the tolerance.
     if (!values.inputs?.length) terminal.note(`warning: ${randomWarning([{ name: 'the inputs', source: 'random' }])}`);
     if (values.json) await printJson(terminal, result);
     else await terminal.out(renderText(sweepDocument(result, basename(model))));
+    if (isFp32EngineWrong(result)) terminal.note(bisectAdvice(model, values.inputs ?? []));
     return passes(result) ? exitCodes.done : exitCodes.checkFailed;
   },
 };
+
+/** What finds the nodes that make an engine wrong in FP32, too. */
+const bisectAdvice = (model: string, inputs: readonly string[]): string =>
+  `The engine is wrong in FP32, too. What finds the nodes: ${quoteCommand(['trtlens', 'bisect', model, ...inputs.flatMap((file) => ['--inputs', file])])}`;
 
 /** How to build and run engines; undefined: not asked for. */
 async function enginesOf(
@@ -95,10 +98,7 @@ async function enginesOf(
   terminal: Terminal,
 ): Promise<EngineRequest | undefined> {
   const { build, backend, launcher: file, inputs, python, yes } = values;
-  if (!build) {
-    if (backend !== undefined || file !== undefined) throw new Usage('--backend and --launcher need --build');
-    return undefined;
-  }
+  if (!build) return undefined;
   if (!inputs?.length) throw new Usage('--build needs --inputs FILE: engine and simulation must get the same values');
   const launcher = file === undefined ? undefined : await readLauncherFile(file);
   return {

@@ -2,6 +2,7 @@ import { hasRandomInputs } from '../../../../kernel/build/randomInputs.ts';
 import * as vscode from 'vscode';
 import { accuracyDocument } from '../../accuracyDocument.ts';
 import { helpfulRemedy } from '../../accuracyReport.ts';
+import { isFp32EngineWrong } from '../../precisionSweep.ts';
 import { renderHtml } from '../../../../kernel/document/render.ts';
 import type { Selection } from '../../../../kernel/protocol/views.ts';
 import { accuracyViewType, commands } from '../../../../kernel/vscode/ids.ts';
@@ -79,6 +80,7 @@ const linked = [
   commands.writeRemedy,
   commands.comparePrecisions,
   commands.findSensitiveNodes,
+  commands.findWrongNodes,
   commands.revealInGraph,
 ];
 
@@ -95,6 +97,7 @@ function pageOf(
     ...(helpfulRemedy(report) && !random ? [action('Write a Copy with the Changed Constants…', 'remedy')] : []),
     ...(random ? [action('Search with Real Inputs…', 'real')] : []),
     ...(sweep === undefined ? [action('Compare Precisions', 'compare')] : []),
+    ...(sweep && isFp32EngineWrong(sweep) ? [action('Find Where the Engine Goes Wrong…', 'wrong')] : []),
   ];
   const rules = since.rules === null ? undefined : nameOf(vscode.Uri.parse(since.rules.uri));
   const hrefOf = commandLinks(
@@ -104,6 +107,7 @@ function pageOf(
       compare: [commands.comparePrecisions, key, inputs],
       again: [commands.findSensitiveNodes, key, inputs],
       real: [commands.findSensitiveNodes, key],
+      wrong: [commands.findWrongNodes, key, inputs],
     },
     (ids): [string, Selection, string] => [commands.revealInGraph, { kind: 'nodes', ids: [...ids] }, key],
   );

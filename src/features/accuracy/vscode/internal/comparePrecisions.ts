@@ -1,13 +1,10 @@
 import type { AccuracyReport } from '../../../../kernel/simulation/simulated.ts';
 import * as vscode from 'vscode';
 import { runPrecisionSweep } from '../../node/runPrecisionSweep.ts';
-import { type Calibrator, findCalibrator } from '../../../quantization/node/calibrate.ts';
 import { UserError } from '../../../../kernel/node/files/userError.ts';
 import { sweepPrecisions } from '../../precisionSweep.ts';
-import { pickWord } from '../../../../kernel/vscode/platform/askUser.ts';
 import { nameOf } from '../../../../kernel/vscode/platform/nameOf.ts';
-import { calibratorOf, runtimeOf } from '../../../../kernel/vscode/platform/downloadConsent.ts';
-import { readSettings } from '../../../../kernel/vscode/platform/settings.ts';
+import { runtimeOf } from '../../../../kernel/vscode/platform/downloadConsent.ts';
 import { withProgress } from '../../../../kernel/vscode/platform/withProgress.ts';
 import { askForInputs } from '../../../../kernel/vscode/workspace/askForInputs.ts';
 import { type FoundAccuracy, maxRuns, progressText } from '../findSensitiveNodes.ts';
@@ -16,7 +13,7 @@ import { settingsOf } from '../../../../kernel/vscode/workspace/searchSettings.t
 
 /**
  * Judges a model without rules in one precision after the other, on input files that are asked for unless they are given
- * (none: random values). What FP16 gives is what a search for culprits finds. INT8 is calibrated with the same files.
+ * (none: random values). What FP16 gives is what a search for culprits finds.
  * undefined: cancelled, or it could not be done, which the user was told.
  */
 export async function comparePrecisions(
@@ -25,8 +22,6 @@ export async function comparePrecisions(
   log: vscode.LogOutputChannel,
   given?: string[],
 ): Promise<FoundAccuracy | undefined> {
-  const calibrator = await calibratorFor(context, model, log, given === undefined);
-  if (calibrator === null) return undefined;
   const inputs = given ?? (await askForInputs(model, context.workspaceState, { random: true, search: true }));
   if (inputs === undefined) return undefined;
   const settings = settingsOf(model, context.workspaceState);
@@ -43,8 +38,6 @@ export async function comparePrecisions(
       model: model.fsPath,
       inputs,
       precisions: sweepPrecisions,
-      calibration: inputs,
-      calibrator: calibrator ?? undefined,
       measured: new Map(),
       times: true,
       modelLine: `./${nameOf(model)}`,
@@ -58,25 +51,4 @@ export async function comparePrecisions(
     if (report === undefined) throw new UserError(why ?? 'No precision could be simulated.');
     return { model, report, inputs, sweep, since, settings };
   });
-}
-
-const declined = 'tensorrtLens.compareWithoutInt8';
-
-/**
- * What INT8 is calibrated with; undefined: the other precisions are compared alone, null: nothing is. Who is there to be asked (`ask`) can
- * have it installed, and says no only once.
- */
-async function calibratorFor(
-  context: vscode.ExtensionContext,
-  model: vscode.Uri,
-  log: vscode.LogOutputChannel,
-  ask: boolean,
-): Promise<Calibrator | undefined | null> {
-  const found = await findCalibrator(readSettings(model).pythonPath || undefined).catch(() => undefined);
-  if (found !== undefined || !ask || context.workspaceState.get(declined) === true) return found;
-  const [install, without] = ['Set Up INT8…', 'Compare Without INT8'];
-  const answer = await pickWord([install, without], 'INT8 needs a tool that calibrates: select what to compare');
-  if (answer === without) await context.workspaceState.update(declined, true);
-  if (answer === undefined) return null;
-  return answer === install ? calibratorOf(context, model, log) : undefined;
 }

@@ -1,25 +1,28 @@
 import { absoluteInput } from '../../../../kernel/node/files/inputFile.ts';
-import { basename, join, resolve } from 'node:path';
+import { basename, resolve } from 'node:path';
 import { bisectModel } from '../bisectModel.ts';
 import { checkEachOutput, filesOfModel } from '../../../../kernel/node/files/writeResult.ts';
-import { interpreterWith } from '../../../../kernel/node/run/tensorrtJob.ts';
-import { packageFiles, patternText } from '../writePackage.ts';
+import { workerPlace } from '../engineWorker.ts';
+import { packageFiles } from '../writePackage.ts';
 import type { EngineOptions } from '../../../../kernel/build/buildOptions.ts';
-import type { BisectResult, CheckedOutput } from '../../bisectReport.ts';
-import { counted } from '../../../../kernel/base/text.ts';
+import { bisectDocument } from '../../bisectDocument.ts';
+import { renderText } from '../../../../kernel/document/render.ts';
 import { requireBuild } from '../../../../kernel/node/store/buildFolder.ts';
 import { isFolder } from '../../../../kernel/node/files/exists.ts';
 import { absoluteOptions } from '../../../../kernel/node/run/absoluteOptions.ts';
+import type { Launcher } from '../../../../kernel/build/launcher.ts';
+import { readLauncherFile } from '../../../../kernel/node/cli/launcherFile.ts';
 import { runtimeFor } from '../../../../kernel/node/cli/runtimeFor.ts';
 import { forceOption, readArguments, wholeNumber } from '../../../../kernel/node/cli/arguments.ts';
 import { buildRequest } from '../../../../kernel/node/cli/buildRequest.ts';
 import { type BuildValues, minutesOf, textOf, trialArguments } from '../../../../kernel/node/cli/buildOptions.ts';
 import { type Command, exitCodes, Usage } from '../../../../kernel/node/cli/command.ts';
-import { driverScript } from '../../../../kernel/node/cli/driverScript.ts';
+import { driverFolder, driverScript } from '../../../../kernel/node/cli/driverScript.ts';
 import { printJson } from '../../../../kernel/node/cli/terminal.ts';
 
 const options = {
   ...trialArguments,
+  launcher: { type: 'string', multiple: true },
   inputs: { type: 'string', multiple: true },
   engine: { type: 'string' },
   reference: { type: 'string' },
@@ -52,6 +55,8 @@ the error with your own options is given, too. It needs TensorRT's Python module
   --max-builds N     stop after N builds with the smallest piece so far (default: 200)
   --max-seconds N    stop after N seconds (default: 1800)
   --force            overwrite files in DIR even if trtlens did not write them
+  --launcher FILE    search where this launcher runs programs; repeated: the piece is built at the other places, too,
+                     which shows the version that is right
   --anonymize        number nodes and tensors of the piece, and leave out its build log
   --json             the whole result as one JSON document
 
@@ -59,8 +64,11 @@ Other options are those of trtlens build. Exit status 0 if the engine is right, 
 `,
   options,
   run: async (args, terminal) => {
-    const read = readArguments(args, options, ['MODEL.onnx|BUILD']);
-    const values: BuildValues = read.values;
+    const read = readArguments(args, options, ['MODEL.onnx|BUILD'], {
+      without: { engine: ['max-builds', 'max-seconds', 'anonymize'] },
+    });
+    const launchers = read.values.launcher ?? [];
+    const values: BuildValues = { ...read.values, launcher: launchers[0] };
     const given = read.positionals[0]!;
     const build = (await isFolder(given)) ? await requireBuild(given) : null;
     const model = build?.manifest.model.file ?? given;
@@ -68,15 +76,20 @@ Other options are those of trtlens build. Exit status 0 if the engine is right, 
     const own = build === null ? request : { ...(build.manifest.options as Partial<EngineOptions>), ...request };
     const out = textOf(values, 'out') ?? `${basename(model).replace(/(?:\.onnx)?(?:\.gz)?$/i, '')}-bisect`;
     const used = [...(await filesOfModel(model)), ...((values['inputs'] as string[] | undefined) ?? [])];
-    await checkEachOutput(
-      packageFiles.map(([name, kind]) => [join(out, name), kind]),
-      used,
-    );
+    await checkEachOutput(packageFiles(out), used);
     const rtx = request.backend === 'rtx';
     const runtime = await runtimeFor({ buildPython: textOf(values, 'python'), yes: values['yes'] === true }, terminal);
     const absolute = await absoluteOptions({ ...own, model });
     const reference = textOf(values, 'reference');
-    const place = await interpreterWith({ rtx, numpy: true, python: textOf(values, 'python') }).catch(() => null);
+    const place = (launcher: Launcher | undefined) =>
+      workerPlace({
+        rtx,
+        python: textOf(values, 'python'),
+        launcher,
+        scripts: driverFolder,
+        plugins: absolute.plugins ?? [],
+      });
+    const others = await Promise.all(launchers.slice(1).map(async (file) => place(await readLauncherFile(file))));
     const result = await bisectModel(
       {
         options: absolute,
@@ -90,12 +103,8 @@ Other options are those of trtlens build. Exit status 0 if the engine is right, 
         maxBuilds: wholeNumber('--max-builds', textOf(values, 'max-builds')) ?? 200,
         maxMinutes: minutesOf(values) ?? 30,
         anonymize: values['anonymize'] === true,
-        worker: place && {
-          ...place,
-          script: driverScript('engine_worker.py'),
-          module: rtx ? 'tensorrt_rtx' : 'tensorrt',
-          plugins: absolute.plugins ?? [],
-        },
+        worker: await place(request.launcher),
+        others: others.filter((other) => other !== null),
         runtime,
         script: driverScript('bisect_reference.py'),
       },
@@ -103,7 +112,7 @@ Other options are those of trtlens build. Exit status 0 if the engine is right, 
       terminal.signal,
     ).finally(() => terminal.status(null));
     if (values['json']) await printJson(terminal, result);
-    else await terminal.out(`${linesOf(result).join('\n')}\n`);
+    else await terminal.out(renderText(bisectDocument(result, { title: basename(model) })));
     return result.reason === 'right' || result.reason === 'random' ? exitCodes.done : exitCodes.checkFailed;
   },
 };
@@ -116,53 +125,3 @@ function numberOf(values: BuildValues, name: string): number | undefined {
     throw new Usage(`--${name}: '${text}' is not a number greater than or equal to 0`);
   return value;
 }
-
-const errorText = (error: number | null): string => (error === null ? 'not finite' : error.toPrecision(3));
-
-/** The result for people. */
-function linesOf(result: BisectResult): string[] {
-  const head = [
-    ...(result.tensorrt === null ? [] : [`TensorRT ${result.tensorrt}, ${result.gpu}`]),
-    ...result.outputs.map(outputLine),
-    verdicts[result.reason],
-  ];
-  if (result.withFlags !== null) head.push(`With your options the error is ${errorText(result.withFlags)}.`);
-  if (result.lost.length > 0)
-    head.push(`TensorRT names ${counted(result.lost.length, 'node')} nowhere: ${some(result.lost)}`);
-  const { piece, fix } = result;
-  if (piece) {
-    const sizes = result.steps.map((size) => size.toLocaleString('en-US')).join(' → ');
-    head.push(`${sizes} nodes, ${counted(result.builds, 'build')}, ${result.seconds} s`);
-    const pattern = piece.pattern && piece.pattern.kind !== 'other' ? `: ${patternText(piece.pattern)}` : '';
-    head.push(`Smallest piece: ${piece.model} (nodes ${some(piece.nodes)}), error ${errorText(piece.error)}${pattern}`);
-  }
-  if (fix) {
-    const cost = fix.costMs === null ? '' : `, ${fix.costMs >= 0 ? '+' : ''}${fix.costMs.toPrecision(2)} ms a run`;
-    head.push(`Right after this change: ${fix.change}; error ${errorText(fix.error)}${cost}`);
-    if (fix.model) head.push(`Fixed model: ${fix.model}`);
-  } else if (piece) head.push(`No change of ${counted(result.tried.length, 'attempt')} makes the whole model right.`);
-  return head;
-}
-
-function outputLine({ name, wrong, error, pattern }: CheckedOutput): string {
-  const shown = pattern && pattern.kind !== 'other' ? ` (${patternText(pattern)})` : '';
-  return `  ${wrong ? 'wrong' : 'right'}  ${name}: ${errorText(error)}${wrong ? shown : ''}`;
-}
-
-const verdicts: Record<BisectResult['reason'], string> = {
-  right: 'The engine is right.',
-  wrong: 'The engine is wrong.',
-  export: 'The export is wrong: ONNX Runtime computes other outputs from this model than the reference.',
-  precision:
-    'The engine is right in FP32 and wrong with your options: trtlens accuracy finds the nodes that need FP32.',
-  random: 'The network draws random numbers, so two runs differ; that is no fault.',
-  nondeterministic: 'The engine gives different outputs for the same input.',
-  remembers: 'The engine gives other outputs after it ran with another input.',
-  'vanishes-when-cut':
-    'The engine is wrong, but every piece of it is right alone: the fault depends on the whole network.',
-  budget: 'Stopped before the end of the search.',
-  cancelled: 'Cancelled.',
-};
-
-const some = (ids: readonly string[]): string =>
-  ids.length <= 12 ? ids.join(', ') : `${ids.slice(0, 12).join(', ')} and ${ids.length - 12} more`;

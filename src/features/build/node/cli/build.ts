@@ -1,3 +1,4 @@
+import { foldLines } from '../../../../kernel/base/problem.ts';
 import { commandSteps } from '../../../../kernel/node/cli/commandSteps.ts';
 import { join, resolve } from 'node:path';
 import { withFigures } from '../../../../kernel/node/store/buildFigures.ts';
@@ -163,7 +164,7 @@ function stageLines({ totalMs, stages, slowest }: TimeLine): string[] {
 function summary({ folder, manifest }: Build, { model, randomWeights }: BuildOptions): string {
   const { result, seconds, files, error, failure } = manifest;
   if (result !== 'passed') {
-    const reason = (error ?? 'failed').replaceAll(/\s*[\r\n]+\s*/g, ' ');
+    const reason = foldLines(error ?? 'failed');
     const where = reason.startsWith(model) ? '' : `${model}: `;
     const advice = failure?.code === 'weights-missing' ? ' Pass --random-weights to build without them.' : '';
     return `trtlens build: ${where}${advice === '' || reason.endsWith('.') ? reason : `${reason}.`}${advice} (log: ${join(folder, files.log ?? '')})`;

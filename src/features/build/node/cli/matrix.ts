@@ -17,8 +17,9 @@ import { type Matrix, type MatrixJob, matrixJobs, readMatrix } from '../../../..
 import { counted, quoteCommand, timeText } from '../../../../kernel/base/text.ts';
 import type { FusionReport } from '../../../../kernel/fusion/fusionReport.ts';
 import { countedRegions, countRegions } from '../../../../kernel/report/words.ts';
-import { readArguments } from '../../../../kernel/node/cli/arguments.ts';
-import { type Command, exitCodes, Usage } from '../../../../kernel/node/cli/command.ts';
+import { allBut, readArguments } from '../../../../kernel/node/cli/arguments.ts';
+import { type Command, exitCodes } from '../../../../kernel/node/cli/command.ts';
+import { docsUrl } from '../../../../kernel/node/cli/command.ts';
 import { confirmDownload, printJson, type Terminal } from '../../../../kernel/node/cli/terminal.ts';
 import { readYamlFile } from '../../../../kernel/node/files/readYamlFile.ts';
 import { driverScript } from '../../../../kernel/node/cli/driverScript.ts';
@@ -59,7 +60,7 @@ trtlens build --collect FOLDER [--json]
 
 Reads a YAML or JSON file with models, precisions and targets, and builds every combination, locally or through a
 launcher. For a cluster it writes a job array instead, for your own sbatch or kubectl to submit, and later collects the
-results into the history. docs/matrix.md describes the file.
+results into the history. ${docsUrl}/building.md describes the file.
 
   --dry-run            print the builds without running them
   --fixed-shapes       also build what has open dimensions for its usual shapes, with TensorRT-RTX, and say what it saves
@@ -74,11 +75,16 @@ Exit status 1: a build failed or is still running.
 `,
   options,
   run: async (args, terminal) => {
-    const { values, positionals } = readArguments(args, options, args.includes('--collect') ? [] : ['FILE']);
-    if (values.slurm !== undefined && values.kubernetes !== undefined)
-      throw new Usage('--slurm cannot be combined with --kubernetes');
+    const { values, positionals } = readArguments(args, options, args.includes('--collect') ? [] : ['FILE'], {
+      needs: { submit: ['slurm', 'kubernetes'] },
+      without: {
+        collect: allBut(options, 'collect', 'json'),
+        'dry-run': allBut(options, 'dry-run', 'json'),
+        slurm: allBut(options, 'slurm', 'submit'),
+        kubernetes: allBut(options, 'kubernetes', 'submit'),
+      },
+    });
     const out = values.slurm ?? values.kubernetes;
-    if (values.submit && out === undefined) throw new Usage('--submit needs --slurm or --kubernetes');
     if (values.collect !== undefined) return report(await collected(values.collect), values.json ?? false, terminal);
 
     const file = positionals[0]!;

@@ -89,13 +89,7 @@ function stepOf(words: readonly string[]): TypedStep | null {
       : [name, ...rest.filter((word, at) => model?.at !== at + 1 && !/^--onnx=?$/.test(word))];
   const path = known ? model.path : 'MODEL.onnx';
   const target = (ending: string): string => path.replace(/(?:\.onnx)?$/i, ending);
-  if (typesAsked(valuesOfFlags(command)) === null)
-    return command.includes('--int8')
-      ? {
-          command,
-          trtlens: ['quantization', 'calibrate', path, '--inputs', 'SAMPLES', '-o', target('.int8.onnx')],
-        }
-      : null;
+  if (typesAsked(valuesOfFlags(command)) === null) return null;
   const named = known ? command : withModel(command, model?.at, path);
   return { command: named, trtlens: ['precision', 'import', '--apply', target('.typed.onnx'), '--', ...named] };
 }

@@ -44,7 +44,7 @@ tables of what its parser accepts, and forms that it is known to build and compu
                          the shapes that the build will get
   --no-parser            only the tables
 
-The exit status is 0 if the model will be accepted as far as is known, 1 if it will be rejected or its engine will be wrong,
+The exit status is 0 if the model will be accepted as far as is known, 1 if it will be rejected, lacks something or its engine will be wrong,
 2 if it cannot be checked.
 `,
   options,
@@ -63,6 +63,7 @@ The exit status is 0 if the model will be accepted as far as is known, 1 if it w
     const errors = findings.filter(({ severity }) => severity === 'error');
     const wrong = errors.some(isKnownFault);
     const rejected = !errors.every(isKnownFault) || parser?.accepted === false;
+    const incomplete = findings.some(isMissing);
     if (values.json)
       await printJson(terminal, {
         accepted: !rejected,
@@ -73,9 +74,13 @@ The exit status is 0 if the model will be accepted as far as is known, 1 if it w
         parser: parser ?? null,
       });
     else await terminal.out(text(findings, target, model, parser, rejected));
-    return rejected || wrong ? exitCodes.checkFailed : exitCodes.done;
+    return rejected || wrong || incomplete ? exitCodes.checkFailed : exitCodes.done;
   },
 };
+
+/** What a build needs and does not find. */
+const isMissing = ({ code, severity }: CheckFinding): boolean =>
+  severity !== 'unknown' && (code === 'weights-missing' || code === 'shape-values-missing');
 
 const isKnownFault = ({ code }: CheckFinding): boolean => code === 'known-fault';
 
@@ -163,6 +168,8 @@ function text(
     ? `${product} will reject this model.`
     : findings.some((one) => one.severity === 'error' && isKnownFault(one))
       ? `${product} will build this model, and the engine will give wrong values.`
-      : `${product} will accept this model as far as is known; what a build does with memory, kernels and plugins is not checked.`;
+      : findings.some(isMissing)
+        ? `${product} cannot build this model without what is missing.`
+        : `${product} will accept this model as far as is known; what a build does with memory, kernels and plugins is not checked.`;
   return `${[...lines, ...said, tableBasis(target), verdict].filter(Boolean).join('\n')}\n`;
 }

@@ -19,11 +19,11 @@ import { printJson } from '../../../../kernel/node/cli/terminal.ts';
 const options = { tensorrt: { type: 'string' }, json: { type: 'boolean' } } as const;
 
 export const lint: Command = {
-  help: `trtlens check FILES… [--tensorrt 11.2|10.0|8.6] [--json]
+  help: `trtlens check FILES… [--tensorrt 11.4|10.0|8.6] [--json]
 
 Finds what a version of TensorRT does not have in programs that build and run engines: names of the Python and C++ API,
 flags of trtexec and Polygraphy in scripts, YAML and strings, each with the version that dropped it and what to do
-instead. Of a folder it reads the Python, C++, shell and YAML files, except in hidden folders and packages.
+instead. In a folder, it reads the Python, C++, shell and YAML files, except in hidden folders and packages.
 
   --tensorrt VERSION     the version that the code must run on (default: ${newestTarget}); an old one, such as 8.6, finds flags
                          that are too new

@@ -78,11 +78,12 @@ function toFinding(
   path: string,
   memory: string,
 ): DocumentFinding {
-  const { severity, code, message, advice, line, nodes, evidence, sure, follows, repair } = diagnosis;
+  const { severity, code, message, advice, line, nodes, layer, evidence, sure, follows, repair } = diagnosis;
   const affected = nodes.slice(0, 5).map((id) => names.get(id) ?? id);
   const more = nodes.length > affected.length ? `, and ${nodes.length - affected.length} more` : '';
   const facts = [
     { label: 'log', value: message.includes(evidence) ? '' : evidence },
+    { label: 'layer', value: layer === null || (message + evidence).includes(layer) ? '' : layer },
     { label: 'nodes', value: affected.length === 0 ? '' : affected.join(', ') + more },
     { label: 'certainty', value: sure === 'stated' ? '' : `${sure}, not certain` },
     { label: 'and', value: follows.length === 0 ? '' : followText(follows) },

@@ -25,10 +25,10 @@ an EPContext model of ONNX Runtime or next to it. Exit status 1: it cannot.
   --force                   overwrite F even if it has other content
   --json                    the result as one JSON document
 
-Of a calibration cache it lists the tensors with their scales.
+For a calibration cache, it lists the tensors with their scales.
 
 With --read, TensorRT's Python module also loads the engine, on a GPU, and describes it: inputs and outputs with their
-formats and optimization profiles, memory, layers. Exit status 1: TensorRT cannot load it. Of a timing cache it lists
+formats and optimization profiles, memory, layers. Exit status 1: TensorRT cannot load it. For a timing cache, it lists
 the entries (TensorRT 10.8 and later).
 
   --read                    load the engine or timing cache with TensorRT
@@ -42,7 +42,11 @@ the entries (TensorRT 10.8 and later).
   keepsLittle: true,
   // What writes files, reads the history and runs TensorRT is loaded only where it is needed.
   run: async (args, terminal) => {
-    const { values, positionals } = readArguments(args, inspectOptions, ['FILE']);
+    const { values, positionals } = readArguments(args, inspectOptions, ['FILE'], {
+      needs: Object.fromEntries(
+        ['plugin', 'allow-host-code', 'python', 'launcher'].map((name) => [name, ['read', 'layers']]),
+      ),
+    });
     const target = await inspectTarget(values);
     const path = positionals[0]!;
     const name = basename(path);

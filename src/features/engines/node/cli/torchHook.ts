@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { checkOutput, writeResult } from '../../../../kernel/node/files/writeResult.ts';
 import { forceOption, readArguments } from '../../../../kernel/node/cli/arguments.ts';
-import { type Command, exitCodes } from '../../../../kernel/node/cli/command.ts';
+import { type Command, exitCodes, docsUrl } from '../../../../kernel/node/cli/command.ts';
 import { driverScript } from '../../../../kernel/node/cli/driverScript.ts';
 
 const name = 'trtlens_torch.py';
@@ -13,7 +13,7 @@ export const torchHook: Command = {
 
 Writes a Python file for programs that use Torch-TensorRT. It names the FX node of every layer and writes the graph with
 its modules and source lines, which 'trtlens show --onnx GRAPH.fx.json' takes in place of an ONNX model
-(docs/interop.md).
+(${docsUrl}/fused-nodes.md).
 
   -o, --out FILE       the file to write (default: ${name} in the working folder)
   --force              overwrite FILE even if trtlens did not write it

@@ -34,7 +34,10 @@ Builds that failed and engines of TensorRT-RTX are refused: Triton cannot serve 
 `,
   options,
   run: async (args, terminal) => {
-    const { values, positionals } = readArguments(args, options, ['BUILD']);
+    const { values, positionals } = readArguments(args, options, ['BUILD'], {
+      needs: { json: ['check'] },
+      without: { check: ['out', 'name'] },
+    });
     const { out, check } = values;
     if ((out === undefined) === (check === undefined)) throw new Usage('pass -o config.pbtxt or --check config.pbtxt');
     const build = await requireBuild(positionals[0]!);

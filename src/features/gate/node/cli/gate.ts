@@ -33,8 +33,9 @@ import type { Document } from '../../../../kernel/document/document.ts';
 import { renderMarkdown, renderText } from '../../../../kernel/document/render.ts';
 import { decodeUtf8 } from '../../../../kernel/base/text.ts';
 import { runtimeFor } from '../../../../kernel/node/cli/runtimeFor.ts';
-import { forceOption, readArguments, wholeNumber } from '../../../../kernel/node/cli/arguments.ts';
+import { allBut, forceOption, readArguments, wholeNumber } from '../../../../kernel/node/cli/arguments.ts';
 import { type Command, exitCodes, Usage } from '../../../../kernel/node/cli/command.ts';
+import { docsUrl } from '../../../../kernel/node/cli/command.ts';
 import { printJson, type Terminal } from '../../../../kernel/node/cli/terminal.ts';
 import { version } from '../../../../kernel/node/cli/version.ts';
 import { exists } from '../../../../kernel/node/files/exists.ts';
@@ -66,7 +67,7 @@ trtlens gate FILE --matrix RESULT.json [the same outputs]
 trtlens gate FILE --init --build FOLDER
 trtlens gate FILE --update --build FOLDER
 
-Checks a build against the rules of a YAML file (docs/gate.md). Percentages need a baseline: the report of the last
+Checks a build against the rules of a YAML file (${docsUrl}/compare-and-gate.md). Percentages need a baseline: the report of the last
 good build by 'trtlens show --json'.
 
   --build FOLDER   the build, or a report by 'trtlens show --json' (with --onnx for rules on attention and types); repeat it
@@ -83,14 +84,19 @@ good build by 'trtlens show --json'.
   --update         write the baseline from a build
   --force          overwrite files that trtlens did not write
 
-Exit status: 0 every check passed or may fail, 1 a check failed, 2 nothing could be checked, for example because of a mistake in FILE.
+Exit status: 0 every check passed, 1 a check failed, 2 nothing could be checked, for example because of a mistake in FILE.
 `,
   options,
   run: async (args, terminal) => {
-    const { values, positionals } = readArguments(args, options, ['FILE']);
+    const { values, positionals } = readArguments(args, options, ['FILE'], {
+      without: {
+        init: allBut(options, 'init', 'build', 'onnx', 'optimization-profile'),
+        update: allBut(options, 'update', 'build', 'onnx', 'optimization-profile'),
+        matrix: ['build'],
+      },
+    });
     const path = positionals[0]!;
     const sources = values.build ?? [];
-    if (values.init && values.update) throw new Usage('--init cannot be combined with --update');
     const given = { onnx: values.onnx, profile: wholeNumber('--optimization-profile', values['optimization-profile']) };
     if (values.init) return init(path, onlySource(sources), given, terminal);
     const file = await readGateFile(path);
@@ -135,13 +141,11 @@ Exit status: 0 every check passed or may fail, 1 a check failed, 2 nothing could
 
 function checkSources(sources: readonly string[], matrix: string | undefined): void {
   if (sources.length === 0 && matrix === undefined) throw new Usage('--build FOLDER or --report FILE is missing');
-  if (sources.length > 0 && matrix !== undefined)
-    throw new Usage('--matrix cannot be combined with --build or --report');
 }
 
 /** @throws {UserError} with file:line:column of the first mistake, and how many more there are */
 async function readGateFile(path: string): Promise<GateFile> {
-  const { value, problems } = readGate(decodeUtf8(await readWhole(path)), new Date().toISOString().slice(0, 10));
+  const { value, problems } = readGate(decodeUtf8(await readWhole(path)));
   const [first] = problems;
   if (value && !first) return value;
   const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : '';

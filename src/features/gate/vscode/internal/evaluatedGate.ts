@@ -18,16 +18,13 @@ export type JudgeAccuracy = (gate: GateFile, build: BuildSide) => Promise<GateSi
 /** A gate judged on the newest build of its model that passed, or why it is not. */
 export type JudgedGate = { result: GateResult; build: string } | { reason: string };
 
-/** The day, in the form in which permissions end. */
-export const today = (): string => new Date().toISOString().slice(0, 10);
-
 /** Judges a gate file on the newest build of its model that passed. Never rejects. */
 export async function evaluatedGate(
   document: vscode.TextDocument,
   files: ParsedFiles,
   judge?: JudgeAccuracy,
 ): Promise<JudgedGate> {
-  const { value: gate, problems } = readGate(document.getText(), today());
+  const { value: gate, problems } = readGate(document.getText());
   if (!gate || problems.length > 0) return { reason: 'Not judged: fix the errors in this file first' };
   if (gate.model === null) return { reason: "Not judged: add 'model:' with the path of the ONNX model" };
   const path = document.uri.fsPath;

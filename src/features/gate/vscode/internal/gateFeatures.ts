@@ -3,11 +3,11 @@ import type { ParsedFiles } from '../../../../kernel/node/files/parsedFiles.ts';
 import { completeGate, hoverGate, readGate } from '../../readGate.ts';
 import { type CheckResult, gateSummary, type Place } from '../../gateFile.ts';
 import { commands } from '../../../../kernel/vscode/ids.ts';
-import { evaluatedGate, today } from './evaluatedGate.ts';
+import { evaluatedGate } from './evaluatedGate.ts';
 
 /** What is wrong in a gate file. */
 export function problemsOf(document: vscode.TextDocument): vscode.Diagnostic[] {
-  return readGate(document.getText(), today()).problems.map(({ code, message, line = 1, column = 1, endColumn }) => {
+  return readGate(document.getText()).problems.map(({ code, message, line = 1, column = 1, endColumn }) => {
     const place = { line, column, endColumn: endColumn ?? column + 1 };
     const diagnostic = new vscode.Diagnostic(rangeOf(place), message, vscode.DiagnosticSeverity.Error);
     diagnostic.code = code;

@@ -1,7 +1,5 @@
-import { checkOutput, filesOfModel } from '../../../../kernel/node/files/writeResult.ts';
 import { basename } from 'node:path';
 import { migrateCalibration } from '../migrateCalibration.ts';
-import { calibrate, calibrationTools, findCalibrator } from '../calibrate.ts';
 import { withObservedValues } from '../../../../kernel/node/simulation/observeValues.ts';
 import { readBuildSide } from '../../../../kernel/node/store/buildSide.ts';
 import { loadFiles } from '../../../../kernel/node/store/loadBuild.ts';
@@ -25,7 +23,6 @@ const options = {
   inputs: { type: 'string', multiple: true },
   python: { type: 'string' },
   yes: { type: 'boolean', short: 'y' },
-  with: { type: 'string' },
   out: { type: 'string', short: 'o' },
   ...forceOption,
   json: { type: 'boolean' },
@@ -34,21 +31,18 @@ const options = {
 export const quantization: Command = {
   help: `trtlens quantize MODEL.onnx [--calibration-cache F] [--build FOLDER] [--inputs F]… [--json]
 trtlens quantize migrate MODEL.onnx --calibration-cache F [--layers F | --build FOLDER] -o OUT.onnx [--json]
-trtlens quantize calibrate MODEL.onnx --inputs F… -o OUT.onnx [--with modelopt|onnxruntime] [--json]
 
 Lists the scale of each tensor, what a build made of each Q/DQ pair (fused, moved, a kernel of its own, a reformat),
 placements that can prevent INT8 kernels with their fix, and parts that stay in floating point between INT8 nodes. With
 --inputs, ONNX Runtime runs the model and counts the values of each tensor that are beyond the range of its scale. migrate
 writes a model with Q/DQ nodes that have the scales of a calibration cache, which TensorRT 11 does not read; with the
-layer info of an engine that was built with the cache, exactly where that engine computes in INT8. calibrate
-writes one with scales from samples, through NVIDIA's ModelOpt or ONNX Runtime's quantize_static, whichever is installed.
+layer info of an engine that was built with the cache, exactly where that engine computes in INT8.
 
   --calibration-cache F   a calibration cache of TensorRT 10 or earlier
   --build FOLDER   a build of the model; for migrate one with --int8
   --layers F       for migrate: layer info of an engine that was built with --int8 and --profilingVerbosity=detailed
   --inputs F       samples: .npz, .npy, JSON of Polygraphy or trtexec, or a folder of them; can be repeated
-  --python PATH    the Python interpreter for ONNX Runtime; for calibrate the one that has onnx and a tool
-  --with TOOL      for calibrate: modelopt or onnxruntime (default: the first of them that is installed)
+  --python PATH    the Python interpreter for ONNX Runtime
   -y, --yes        agree to the download of ONNX Runtime
   -o OUT.onnx      the model with Q/DQ nodes
   --force          overwrite OUT.onnx even if trtlens did not write it
@@ -57,18 +51,16 @@ writes one with scales from samples, through NVIDIA's ModelOpt or ONNX Runtime's
                    constant, quantize, dequantize, fate, why, fix } ], "misplaced": [ { code, nodes, message, fix } ],
                    "islands": [ { nodes, first, bytes, ms } ], "samples": with --inputs,
                    "notes": of the cache };
-                   calibrate: { "by", "model" }; migrate: { "activations", "weights", "skipped": [ {
+                   migrate: { "activations", "weights", "skipped": [ {
                    node, name, reason } ], "unused", "notes", "floating" (with an engine), "model" }
 `,
   options,
-  subcommands: ['migrate', 'calibrate'],
+  subcommands: ['migrate'],
   run: async (args, terminal) => {
     if (args[0] === 'migrate') return migrate(args.slice(1), terminal);
-    if (args[0] === 'calibrate') return calibrateModel(args.slice(1), terminal);
     const { values, positionals } = readArguments(args, options, ['MODEL.onnx']);
-    if (values.out !== undefined) throw new Usage('-o belongs to quantize migrate and calibrate');
+    if (values.out !== undefined) throw new Usage('-o belongs to quantize migrate');
     if (values.layers !== undefined) throw new Usage('--layers belongs to quantize migrate');
-    if (values.with !== undefined) throw new Usage('--with belongs to quantize calibrate');
     const { 'calibration-cache': cache, build, inputs = [] } = values;
     const path = positionals[0]!;
     const read = await readQuantization({ path, cache, build });
@@ -95,7 +87,7 @@ writes one with scales from samples, through NVIDIA's ModelOpt or ONNX Runtime's
 async function migrate(args: string[], terminal: Terminal): Promise<number> {
   const { values, positionals } = readArguments(args, options, ['MODEL.onnx']);
   const { 'calibration-cache': cache, out } = values;
-  for (const name of ['inputs', 'python', 'yes', 'with'] as const)
+  for (const name of ['inputs', 'python', 'yes'] as const)
     if (values[name] !== undefined) throw new Usage(`--${name} cannot be combined with migrate`);
   if (values.build !== undefined && values.layers !== undefined)
     throw new Usage('pass only one of --build and --layers');
@@ -141,31 +133,6 @@ const asEngine = (floating: readonly string[]): string =>
         .slice(0, 5)
         .map((name) => oneLine(name))
         .join(', ')}${floating.length > 5 ? `, and ${counted(floating.length - 5, 'more node')}` : ''}.`;
-
-async function calibrateModel(args: string[], terminal: Terminal): Promise<number> {
-  const { values, positionals } = readArguments(args, options, ['MODEL.onnx']);
-  for (const name of ['build', 'calibration-cache', 'layers', 'yes'] as const)
-    if (values[name] !== undefined) throw new Usage(`--${name} cannot be combined with calibrate`);
-  const { inputs = [], out, with: wanted } = values;
-  if (inputs.length === 0) throw new Usage('--inputs F (samples of the model) is missing');
-  if (out === undefined) throw new Usage('-o OUT.onnx is missing');
-  const tool = calibrationTools.find((name) => name === wanted);
-  if (wanted !== undefined && tool === undefined)
-    throw new Usage(`--with: unknown tool '${wanted}'; tools are ${calibrationTools.join(' and ')}`);
-  await checkOutput(out, [...(await filesOfModel(positionals[0]!)), ...inputs], 'model');
-  const made = await calibrate({
-    model: positionals[0]!,
-    inputs,
-    out,
-    calibrator: await findCalibrator(values.python, tool),
-    script: driverScript('quantize.py'),
-    output: (line) => terminal.note(line),
-    signal: terminal.signal,
-  });
-  if (values.json) await printJson(terminal, made);
-  else await terminal.out(`Calibrated by ${made.by}.\nWritten: ${made.model}\n`);
-  return exitCodes.done;
-}
 
 function toDocument(found: Quantization, path: string, build?: string, cache?: string): Document {
   return quantizationDocument(found, {

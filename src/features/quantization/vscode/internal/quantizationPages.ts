@@ -81,8 +81,6 @@ export class QuantizationPages implements vscode.Disposable {
 /** What can be done with the scales of a model. */
 const buttons = {
   cache: { label: 'Use a Calibration Cache…', command: commands.useCalibrationCache },
-  clipping: { label: 'Measure Clipping…', command: commands.measureClipping },
-  calibrate: { label: 'Calibrate…', command: commands.calibrate },
   migrate: { label: 'Write Scales of the Cache as Q/DQ Nodes…', command: commands.migrateCalibration },
 } as const;
 

@@ -16,55 +16,6 @@ function wrapped(at: NewPlace, value: string, own: string, type: string): string
   return at.op('Where', [isNegative, at.op('Sub', [rest, at.scalar(own, range)]), rest]);
 }
 
-export const bitPlanes: Repair = {
-  id: 'bit-planes',
-  title: 'Compute BitwiseAnd, BitwiseOr, BitwiseXor and BitwiseNot with the bits one by one',
-  class: 'exact',
-  rejected: 'Bitwise operators.',
-  proof:
-    'Each integer is divided into its bits, which are multiplied, subtracted or compared, and added again with their weights, in INT64. Integers of 64 bits are refused, but for BitwiseNot of INT64.',
-  versions: 'all',
-  issues: [],
-  apply: (draft) => {
-    for (const node of draft.nodes('BitwiseAnd', 'BitwiseOr', 'BitwiseXor', 'BitwiseNot')) {
-      const type = draft.subject.type(node, node.inputs[0]!) ?? '';
-      const at = draft.at(node);
-      if (node.op === 'BitwiseNot' && (type === 'int32' || type === 'int64')) {
-        at.op('Sub', [at.scalar(type, -1), node.inputs[0]!], { outputs: node.outputs });
-        at.done();
-      } else if (bits[type] === undefined) draft.refuse(node, `its integers are ${type || 'of unknown type'}`);
-      else if (node.op === 'BitwiseNot') {
-        const wide = at.op('Sub', [at.scalar('int32', -1), at.cast(node.inputs[0]!, 'int32')]);
-        at.cast(wrapped(at, wide, 'int32', type), type, node.outputs);
-        at.done();
-      } else planes(at, type, bits[type]);
-    }
-  },
-};
-
-function planes(at: NewPlace, type: string, count: number): void {
-  const weights = at.constant(
-    'int64',
-    [count],
-    Array.from({ length: count }, (_, bit) => 2 ** bit),
-  );
-  const two = at.scalar('int64', 2);
-  const [a, b] = at.node.inputs.map((name) => {
-    const whole = at.op('Mod', [at.cast(name, 'int64'), at.scalar('int64', 2 ** count)]);
-    return at.op('Mod', [at.op('Div', [at.unsqueeze(whole, [-1]), weights]), two]);
-  });
-  const both = [a!, b!];
-  const joined =
-    at.node.op === 'BitwiseAnd'
-      ? at.op('Mul', both)
-      : at.node.op === 'BitwiseOr'
-        ? at.op('Max', both)
-        : at.op('Abs', [at.op('Sub', both)]);
-  const sum = at.reduce('ReduceSum', at.op('Mul', [joined, weights]), [-1], false);
-  at.cast(isSigned(type) ? wrapped(at, sum, 'int64', type) : sum, type, at.node.outputs);
-  at.done();
-}
-
 /** Operators that move the elements of their first input, or of all. */
 const moving = new Set([
   'Concat',

@@ -1,5 +1,4 @@
-import { intAttribute, intsAttribute, type OnnxNode, textAttribute } from '../../../../kernel/read/onnx/onnxModel.ts';
-import { axisOf } from '../../../../kernel/network/outputTypes.ts';
+import { intAttribute, type OnnxNode, textAttribute } from '../../../../kernel/read/onnx/onnxModel.ts';
 import type { RepairDraft } from '../draft.ts';
 import type { Repair } from '../repair.ts';
 
@@ -64,7 +63,7 @@ export const expandAttention: Repair = {
   class: 'rounding',
   rejected: 'Attention that has no kernel in TensorRT-RTX, or whose query and key are one tensor.',
   proof:
-    'The definition of the operator; the query is scaled before the product. What a mask leaves out gets the lowest number, as in ONNX Runtime. Without a cache, soft caps and groups of heads, with sizes that are known.',
+    'The definition of the operator; the query is scaled before the product. What a mask leaves out gets the lowest number, as in ONNX Runtime. A cache is joined in front of keys and values (Concat). Without soft caps and groups of heads, with sizes that are known.',
   versions,
   issues: [],
   answers: /Attention/,
@@ -83,11 +82,23 @@ interface Attended {
   causal: readonly [number, number];
 }
 
+/** How many of the two tensors of a cache an Attention is given, and whether it has more than is written. */
+function cacheOf(node: OnnxNode): { cached: number; hasMore: boolean } {
+  const cached = [node.inputs[4], node.inputs[5]].filter(Boolean).length;
+  // A cache is joined with key and value, and what is joined is given back.
+  const hasMore =
+    node.inputs.slice(6).some(Boolean) ||
+    node.outputs.slice(3).some(Boolean) ||
+    cached === 1 ||
+    (cached === 0 && node.outputs.slice(1).some(Boolean));
+  return { cached, hasMore };
+}
+
 /** null: it has a form that is not written. */
 function attendedOf({ subject }: RepairDraft, node: OnnxNode): Attended | null {
   const [query, key] = [0, 1].map((at) => subject.shape(node, node.inputs[at]!));
   const type = subject.type(node, node.inputs[0]!);
-  const hasMore = node.inputs.slice(4).some(Boolean) || node.outputs.slice(1).some(Boolean);
+  const { cached, hasMore } = cacheOf(node);
   const isSpecial = ['softcap', 'softmax_precision', 'qk_matmul_output_mode'].some((name) => intAttribute(node, name));
   if (!query || !key || query.length !== key.length || type === null || hasMore || isSpecial) return null;
   const isFlat = query.length === 3;
@@ -98,6 +109,7 @@ function attendedOf({ subject }: RepairDraft, node: OnnxNode): Attended | null {
   const width = Number(query.at(-1)) / (isFlat ? Number(heads) : 1);
   const isCausal = intAttribute(node, 'is_causal') === 1;
   if (typeof heads !== 'number' || heads !== others || !(width > 0)) return null;
+  if (isCausal && cached > 0) return null;
   if (isCausal && (typeof length !== 'number' || typeof keys !== 'number')) return null;
   const scale = intAttribute(node, 'scale') ?? 1 / Math.sqrt(width);
   return { type, heads, isFlat, scale, causal: isCausal ? [Number(length), Number(keys)] : [0, 0] };
@@ -105,10 +117,19 @@ function attendedOf({ subject }: RepairDraft, node: OnnxNode): Attended | null {
 
 function attend(draft: RepairDraft, node: OnnxNode): void {
   const form = attendedOf(draft, node);
-  if (!form) return draft.refuse(node, 'it has a cache, a soft cap, groups of heads or unknown sizes');
+  if (!form)
+    return draft.refuse(node, 'it has a causal or unusual cache, a soft cap, groups of heads or unknown sizes');
   const { type, heads, isFlat, scale, causal } = form;
   const at = draft.at(node);
   const [query, key, value] = node.inputs.slice(0, 3).map((name, index) => {
+    const past = index === 0 ? '' : (node.inputs[3 + index] ?? '');
+    if (past !== '') {
+      const added = isFlat ? at.transpose(at.reshape(name, [0, 0, heads, -1]), [0, 2, 1, 3]) : name;
+      const present = node.outputs[index] ?? '';
+      const options = { attributes: { axis: { int: 2 } }, ...(present !== '' && { outputs: [present] }) };
+      const joined = at.op('Concat', [past, added], options);
+      return index === 1 ? at.transpose(joined, [0, 1, 3, 2]) : joined;
+    }
     const order = index === 1 ? [0, 2, 3, 1] : [0, 2, 1, 3];
     if (isFlat) return at.transpose(at.reshape(name, [0, 0, heads, -1]), order);
     return index === 1 ? at.transpose(name, [0, 1, 3, 2]) : name;
@@ -168,142 +189,3 @@ export const shiftBits: Repair = {
     }
   },
 };
-
-export const affineGrid: Repair = {
-  id: 'affine-grid',
-  title: 'Write AffineGrid of a constant size as a product with its coordinates',
-  class: 'rounding',
-  rejected: 'AffineGrid.',
-  proof: 'The coordinates of each point are constants; the products are summed in another order.',
-  versions,
-  issues: [],
-  apply: async (draft) => {
-    for (const node of draft.nodes('AffineGrid')) {
-      // oxlint-disable-next-line no-await-in-loop
-      const size = await draft.subject.constant(node, node.inputs[1]);
-      if (!size || size.values.length < 4) {
-        draft.refuse(node, 'its size is not constant');
-        continue;
-      }
-      const [batch = 1, , ...sizes] = size.values;
-      const corners = intAttribute(node, 'align_corners') === 1;
-      const at = draft.at(node);
-      const rank = sizes.length;
-      const coordinates = sizes.map((count) =>
-        Array.from({ length: count }, (_, i) =>
-          corners ? (count === 1 ? 0 : (2 * i) / (count - 1) - 1) : (2 * i + 1) / count - 1,
-        ),
-      );
-      const points: number[] = [];
-      const total = sizes.reduce((product, dim) => product * dim, 1);
-      for (let index = 0; index < total; index++) {
-        const place: number[] = [];
-        for (let axis = rank - 1, rest = index; axis >= 0; axis--) {
-          place.push(coordinates[axis]![rest % sizes[axis]!]!);
-          rest = Math.floor(rest / sizes[axis]!);
-        }
-        points.push(...place, 1);
-      }
-      const type = draft.subject.type(node, node.inputs[0]!) ?? 'float';
-      const base = at.constant(type, [total, rank + 1], points);
-      const product = at.op('MatMul', [base, at.transpose(node.inputs[0]!, [0, 2, 1])]);
-      at.keepName();
-      at.reshape(product, [batch, ...sizes, rank], node.outputs);
-      at.done();
-    }
-  },
-};
-
-export const centerCropPad: Repair = {
-  id: 'center-crop-pad',
-  title: 'Write CenterCropPad as Slice and Pad',
-  class: 'exact',
-  rejected: 'CenterCropPad.',
-  proof: 'Sizes are known, so what is cut off and added at each side is; elements are only moved.',
-  versions,
-  issues: [],
-  apply: async (draft) => {
-    // oxlint-disable-next-line no-await-in-loop
-    for (const node of draft.nodes('CenterCropPad')) await cropped(draft, node);
-  },
-};
-
-async function cropped(draft: RepairDraft, node: OnnxNode): Promise<void> {
-  const shape = draft.subject.shape(node, node.inputs[0]!);
-  const target = await draft.subject.constant(node, node.inputs[1]);
-  if (!shape || !target) return draft.refuse(node, 'its sizes are not known');
-  const axes = (intsAttribute(node, 'axes') ?? shape.map((_, axis) => axis)).map((axis) => axisOf(axis, shape.length)!);
-  const [before, after] = [shape.map(() => 0), shape.map(() => 0)];
-  const cuts: { axis: number; start: number; end: number }[] = [];
-  for (const [index, axis] of axes.entries()) {
-    const [have, want] = [shape[axis], target.values[index]!];
-    if (typeof have !== 'number') return draft.refuse(node, 'its sizes are not known');
-    const off = Math.floor(Math.abs(have - want) / 2);
-    if (have > want) cuts.push({ axis, start: off, end: off + want });
-    else [before[axis], after[axis]] = [off, want - have - off];
-  }
-  const at = draft.at(node);
-  const cut =
-    cuts.length === 0
-      ? node.inputs[0]!
-      : at.op('Slice', [
-          node.inputs[0]!,
-          at.ints(...cuts.map(({ start }) => start)),
-          at.ints(...cuts.map(({ end }) => end)),
-          at.ints(...cuts.map(({ axis }) => axis)),
-        ]);
-  at.op('Pad', [cut, at.ints(...before, ...after)], { outputs: node.outputs });
-  at.done();
-}
-
-export const columnsToImage: Repair = {
-  id: 'columns-to-image',
-  title: 'Write Col2Im as ConvTranspose with a constant kernel',
-  class: 'rounding',
-  rejected: 'Col2Im.',
-  proof:
-    'Each column is written to its place by a kernel of ones and zeros; overlapping columns are added in another order. Two dimensions and known sizes only.',
-  versions,
-  issues: [],
-  apply: async (draft) => {
-    // oxlint-disable-next-line no-await-in-loop
-    for (const node of draft.nodes('Col2Im')) await columns(draft, node);
-  },
-};
-
-async function columns(draft: RepairDraft, node: OnnxNode): Promise<void> {
-  const shape = draft.subject.shape(node, node.inputs[0]!);
-  const [image, block] = [
-    await draft.subject.constant(node, node.inputs[1]),
-    await draft.subject.constant(node, node.inputs[2]),
-  ];
-  const rows = shape?.[1];
-  if (!image || !block || image.values.length !== 2 || typeof rows !== 'number')
-    return draft.refuse(node, 'its sizes are not known, or it has not two dimensions');
-  const [height = 1, width = 1] = block.values;
-  const dilations = intsAttribute(node, 'dilations') ?? [1, 1];
-  const strides = intsAttribute(node, 'strides') ?? [1, 1];
-  const pads = intsAttribute(node, 'pads') ?? [0, 0, 0, 0];
-  const steps = [0, 1].map((axis) => {
-    const room = image.values[axis]! + pads[axis]! + pads[axis + 2]! - dilations[axis]! * (block.values[axis]! - 1) - 1;
-    return { count: Math.floor(room / strides[axis]!) + 1, rest: room % strides[axis]! };
-  });
-  const channels = rows / (height * width);
-  const kernel = new Float64Array(rows * height * width);
-  for (let row = 0; row < rows; row++) kernel[row * height * width + (row % (height * width))] = 1;
-  const type = draft.subject.type(node, node.inputs[0]!) ?? 'float';
-  const at = draft.at(node);
-  const placed = at.reshape(node.inputs[0]!, [0, 0, steps[0]!.count, steps[1]!.count]);
-  at.op('ConvTranspose', [placed, at.constant(type, [rows, 1, height, width], kernel)], {
-    outputs: node.outputs,
-    attributes: {
-      group: { int: channels },
-      kernel_shape: { ints: [height, width] },
-      strides: { ints: strides },
-      dilations: { ints: dilations },
-      pads: { ints: pads },
-      output_padding: { ints: steps.map(({ rest }) => rest) },
-    },
-  });
-  at.done();
-}

@@ -24,47 +24,6 @@ export const scatterNone: Repair = {
   },
 };
 
-/** More turns than these make the graph unreadable. */
-const mostTurns = 64;
-
-export const scatterInTurns: Repair = {
-  id: 'scatter-in-turns',
-  title: 'Write ScatterElements of more indices than elements in turns',
-  class: 'exact',
-  rejected: 'ScatterElements with more indices along its axis than the data has elements there.',
-  proof:
-    'The indices are written one after the other along the axis, up to 64 of them. Two writes of one turn never meet, so the last one to an element stays, as in ONNX Runtime (ONNX leaves it open); within one ScatterElements TensorRT keeps any of them.',
-  versions: 'all',
-  issues: [],
-  operators: ['ScatterElements'],
-  apply: (draft) => {
-    for (const node of draft.nodes('ScatterElements')) {
-      const [shape, places] = [0, 1].map((index) => draft.subject.shape(node, node.inputs[index]!));
-      const axis = axisOf(intAttribute(node, 'axis') ?? 0, shape?.length ?? 0);
-      if (!shape || !places || axis === undefined) continue;
-      const [size, count] = [Number(shape[axis]), Number(places[axis])];
-      if ((textAttribute(node, 'reduction') ?? 'none') !== 'none' || !(count > size) || size === 0) continue;
-      if (count > mostTurns || draft.subject.opset < 10) {
-        draft.refuse(
-          node,
-          count > mostTurns ? `it would need more than ${mostTurns} turns` : 'opset 10 has the first Slice for it',
-        );
-        continue;
-      }
-      const at = draft.at(node);
-      const part = (name: string, start: number): string =>
-        at.op('Slice', [name, at.ints(start), at.ints(start + 1), at.ints(axis)]);
-      let data = node.inputs[0]!;
-      for (let start = 0; start < count; start++)
-        data = at.op('ScatterElements', [data, part(node.inputs[1]!, start), part(node.inputs[2]!, start)], {
-          like: node,
-          ...(start + 1 === count && { outputs: node.outputs }),
-        });
-      at.done();
-    }
-  },
-};
-
 /** Elements of the largest tensor that stands for one scatter. */
 const mostElements = 2 ** 27;
 

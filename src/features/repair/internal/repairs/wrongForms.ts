@@ -4,7 +4,16 @@ import { isOfOneProduct, scalesAt, transposedPadding } from '../../../../kernel/
 import type { RepairDraft } from '../draft.ts';
 import type { NewPlace } from '../place.ts';
 import type { Repair } from '../repair.ts';
-import { deviation, statistics } from './training.ts';
+
+/** Mean and variance of a tensor along axes, as tensors that meet it. */
+function statistics(at: NewPlace, input: string, axes: number[], mean?: readonly string[]): [string, string, string] {
+  const middle = at.reduce('ReduceMean', input, axes, true, mean);
+  const away = at.op('Sub', [input, middle]);
+  return [middle, away, at.reduce('ReduceMean', at.op('Mul', [away, away]), axes, true)];
+}
+
+const deviation = (at: NewPlace, variance: string, type: string): string =>
+  at.op('Sqrt', [at.op('Add', [variance, at.scalar(type, intAttribute(at.node, 'epsilon') ?? 1e-5)])]);
 
 export const mergeScales: Repair = {
   id: 'merge-scales',

@@ -6,7 +6,7 @@ import type { CheckTarget } from '../../../diagnose/checkModel.ts';
 import { renderHtml } from '../../../../kernel/document/render.ts';
 import { repairDocument, repairText, suggestionText } from '../../repairResult.ts';
 import { counted } from '../../../../kernel/base/text.ts';
-import { forceOption, readArguments } from '../../../../kernel/node/cli/arguments.ts';
+import { allBut, forceOption, readArguments } from '../../../../kernel/node/cli/arguments.ts';
 import { runtimeFor } from '../../../../kernel/node/cli/runtimeFor.ts';
 import {
   type BuildValues,
@@ -62,7 +62,12 @@ Other options are those of trtlens build.
 `,
   options,
   run: async (args, terminal) => {
-    const read = readArguments(args, options, ['MODEL.onnx']);
+    const read = readArguments(args, options, ['MODEL.onnx'], {
+      without: {
+        suggest: allBut(options, 'suggest', 'json', 'shapes', 'min-shapes', 'opt-shapes', 'max-shapes'),
+        'dry-run': ['out'],
+      },
+    });
     const values: BuildValues = read.values;
     const model = read.positionals[0]!;
     const only = listOf(values, 'only');

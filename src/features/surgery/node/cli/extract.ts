@@ -69,11 +69,14 @@ they are; otherwise only the used ranges are copied to OUT.data.
 `,
   options,
   run: async (args, terminal) => {
-    const { values, positionals } = readArguments(args, options, ['MODEL.onnx']);
-    if (values.out === undefined) throw new Usage('-o OUT.onnx is missing');
+    const { values, positionals } = readArguments(args, options, ['MODEL.onnx'], {
+      needs: { build: ['group'], group: ['build'], from: ['to'], python: ['inputs'] },
+      without: { to: ['around', 'close'] },
+    });
     const { weights = 'auto' } = values;
     if (weights !== 'auto' && weights !== 'embed' && weights !== 'references')
       throw new Usage(`--weights: unknown value '${weights}'; expected embed or references`);
+    if (values.out === undefined) throw new Usage('-o OUT.onnx is missing');
     const { nodes, inputs, outputs, files } = await extractSubgraph({
       path: positionals[0]!,
       pick: await picker(values, positionals[0]!),
@@ -132,12 +135,8 @@ async function picker(values: Values, model: string): Promise<(graph: ModelGraph
   if (ways.length !== 1) throw new Usage('pass one of --nodes, --group and --to');
   const around = wholeNumber('--around', values.around) ?? 0;
   const { to, from = [], nodes = [], group } = values;
-  if (to !== undefined) {
-    if (around > 0 || values.close) throw new Usage('--around and --close cannot be combined with --to');
-    return (graph) => subgraphBetween(graph, from, to);
-  }
-  if (from.length > 0) throw new Usage('--from needs --to');
-  const members = group === undefined ? undefined : await membersOf(group, values.build, model);
+  if (to !== undefined) return (graph) => subgraphBetween(graph, from, to);
+  const members = group === undefined ? undefined : await membersOf(group, values.build!, model);
   return (graph) => {
     const chosen = members ?? nodes.flatMap((text) => namedNodes(graph, text));
     // With the reason why there is none.
@@ -166,8 +165,7 @@ function namedNodes(graph: ModelGraph, text: string): string[] {
   return (main.length > 0 ? main : all).map(({ id }) => id);
 }
 
-async function membersOf(group: string, folder: string | undefined, onnx: string): Promise<string[]> {
-  if (folder === undefined) throw new Usage('--group needs --build FOLDER');
+async function membersOf(group: string, folder: string, onnx: string): Promise<string[]> {
   const { report } = await loadBuild(await requireBuild(folder), { onnx });
   const found = report.foreignNodes.find(({ id }) => String(id) === group);
   if (found) return found.nodes.filter((id) => !id.includes('/'));

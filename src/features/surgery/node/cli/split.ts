@@ -8,7 +8,7 @@ import { regionsText } from '../../../../kernel/report/words.ts';
 import { type CutPoint, suggestCuts } from '../../splitModel.ts';
 import { counted, sizeText, timeText } from '../../../../kernel/base/text.ts';
 import { runtimeFor } from '../../../../kernel/node/cli/runtimeFor.ts';
-import { forceOption, readArguments } from '../../../../kernel/node/cli/arguments.ts';
+import { allBut, forceOption, readArguments } from '../../../../kernel/node/cli/arguments.ts';
 import { type BuildValues, textOf, trialArguments } from '../../../../kernel/node/cli/buildOptions.ts';
 import { type Command, exitCodes, Usage } from '../../../../kernel/node/cli/command.ts';
 import { printJson, type Terminal } from '../../../../kernel/node/cli/terminal.ts';
@@ -48,14 +48,15 @@ Names stay, so an output of one part is the input of the same name in a later pa
 `,
   options,
   run: async (args, terminal) => {
-    const read = readArguments(args, options, ['MODEL.onnx']);
+    const read = readArguments(args, options, ['MODEL.onnx'], {
+      // Python's interpreter also runs the check.
+      needs: Object.fromEntries(allBut(trialArguments, 'json', 'python').map((name) => [name, ['build']])),
+      without: { suggest: allBut(options, 'suggest', 'json') },
+    });
     const values: BuildValues = read.values;
     const model = read.positionals[0]!;
     const [at, out, json] = [values['at'] as string[] | undefined, textOf(values, 'out'), values['json'] === true];
-    if (values['suggest'] === true) {
-      if (at !== undefined || out !== undefined) throw new Usage('--suggest cannot be combined with --at or -o');
-      return suggest(model, json, terminal);
-    }
+    if (values['suggest'] === true) return suggest(model, json, terminal);
     if (at === undefined) throw new Usage('give --at TENSOR, or --suggest');
     if (out === undefined) throw new Usage('-o DIR is missing');
     const chain = await splitFile(model, await tensorsIn(model, at), out, terminal.signal);

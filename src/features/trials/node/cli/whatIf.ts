@@ -92,7 +92,10 @@ Other options of trtlens build apply to both builds.
 `,
   options: whatIfOptions,
   run: async (args, terminal) => {
-    const read = readArguments(args, whatIfOptions, ['MODEL.onnx']);
+    const read = readArguments(args, whatIfOptions, ['MODEL.onnx'], {
+      needs: { 'max-builds': searchKinds, 'max-seconds': searchKinds },
+      without: Object.fromEntries(searchKinds.map((kind) => [kind, ['html']])),
+    });
     const values: BuildValues = read.values;
     const { positionals } = read;
     const model = positionals[0]!;

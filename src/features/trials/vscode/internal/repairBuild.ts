@@ -15,7 +15,7 @@ import { nameOf } from '../../../../kernel/vscode/platform/nameOf.ts';
 import { showInformation, showWarning } from '../../../../kernel/vscode/platform/messages.ts';
 import { runtimeOf } from '../../../../kernel/vscode/platform/downloadConsent.ts';
 import { withProgress } from '../../../../kernel/vscode/platform/withProgress.ts';
-import { optionsOf } from './reduceBuild.ts';
+import { optionsOf } from '../../../../kernel/vscode/builds/optionsOf.ts';
 import type { SurgeryParts } from './chosenNodes.ts';
 
 /**

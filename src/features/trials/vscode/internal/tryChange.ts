@@ -21,7 +21,7 @@ import { withProgress } from '../../../../kernel/vscode/platform/withProgress.ts
 import { askChange, type Trial } from './askChange.ts';
 import { keepChange } from './keepChange.ts';
 import type { ChosenNodes, SurgeryParts } from './chosenNodes.ts';
-import { optionsOf } from './reduceBuild.ts';
+import { optionsOf } from '../../../../kernel/vscode/builds/optionsOf.ts';
 import { temporaryFolder, writeWhole } from '../../../../kernel/node/files/writeWhole.ts';
 import { removeTree } from '../../../../kernel/node/files/persist.ts';
 import { showInformation } from '../../../../kernel/vscode/platform/messages.ts';

@@ -1,3 +1,4 @@
+import { foldLines } from '../../../base/problem.ts';
 import { basename } from 'node:path';
 import { type BuildFailure, programFailure } from '../../../build/buildManifest.ts';
 import { buildSteps } from '../buildSteps.ts';
@@ -58,8 +59,8 @@ export async function causeOf(log: BuildLog, model: string): Promise<BuildFailur
   // TensorRT's own text, told as it is: there is nothing to do that would fit into a line.
   return {
     code,
-    message: oneLine(message),
-    advice: code === 'internal' ? '' : oneLine(first.advice),
+    message: foldLines(message),
+    advice: code === 'internal' ? '' : foldLines(first.advice),
     nodes,
     lines: [line],
   };
@@ -84,5 +85,3 @@ const unexplained = (...[code, message]: Parameters<typeof programFailure>): Exp
   failure: programFailure(code, message),
   error: message,
 });
-
-const oneLine = (text: string): string => text.replaceAll(/\s*[\r\n]+\s*/g, ' ').trim();

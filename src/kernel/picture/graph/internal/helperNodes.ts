@@ -1,6 +1,7 @@
 import { draft, type Draft } from './draft.ts';
 import type { GraphIndex } from '../graphIndex.ts';
 import { addTo } from '../../../base/addTo.ts';
+import { thousands } from '../../../base/text.ts';
 
 /**
  * 1 for points that carry no data of the network's inputs: constants, what is computed from weights alone, and
@@ -69,7 +70,8 @@ export function gatherHelpers(graph: GraphIndex, module: Draft, helper: Uint8Arr
 
 function labelOf(graph: GraphIndex, points: number[]): string {
   const ops = points.map((point) => graph.data.nodes[point]!.op).filter((op) => op !== 'Constant');
-  const first = ops[0] ?? 'Constant';
+  if (ops.length === 0) return `Constants (${thousands(points.length)})`;
+  const first = ops[0]!;
   const last = ops.at(-1) ?? first;
   return first === last ? first : `${first} … ${last}`;
 }

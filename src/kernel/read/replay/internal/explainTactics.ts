@@ -135,9 +135,7 @@ function foreignBlocks(timed: TimedLayer): Block[] {
     },
     ...table(['time#', 'inputs → outputs'], rows, 'combination'),
     ...facts([['Log', [{ text: `line ${line}`, to: { kind: 'log', line } }]]]),
-    note(
-      'To change a kernel inside, change the network there (trtlens what-if), or keep a node in another type (docs/how-to-keep-a-node-in-fp32.md).',
-    ),
+    note('To change a kernel inside, change the network there (trtlens what-if), or keep a node in another type.'),
   ];
 }
 
@@ -193,8 +191,8 @@ function candidateBlocks({ candidates, combinations, cached, skipped, line }: Ti
       ...table(['types', 'time#', 'against this', 'kernel'], types, 'combination of types'),
       note(
         types.length === 0
-          ? 'All candidates have the same types. A tactic replay can fix one of them (docs/precision.md).'
-          : 'A rule in an override file asks for other types, a tactic replay for one of the candidates (docs/precision.md).',
+          ? 'All candidates have the same types. A tactic replay can fix one of them.'
+          : 'A rule in an override file asks for other types, a tactic replay for one of the candidates.',
       ),
       ...(fastest === undefined || used === null || fastest === used ? [] : [note(whySlower(fastest, used))]),
     ]),

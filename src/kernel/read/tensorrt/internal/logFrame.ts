@@ -59,16 +59,22 @@ export const FRAME_PHRASES: [string, PhraseHandler][] = [
   ['Session successfully initialized', (state) => void (state.log.sessionReady = true)],
   // TF-TRT says at the level of information what it leaves to TensorFlow.
   ['Not a TF-TRT candidate', (state, cursor) => addMessage(state, cursor, 'warning')],
-  ['[DlaLayer] ', (state, cursor, at) => onDevice(state, kept(state, cursor, at))],
-  ['[GpuLayer] ', (state) => onDevice(state, null)],
+  ['[DlaLayer] ', (state, cursor, at) => onDevice(state, kept(state, cursor, at), true)],
+  ['[GpuLayer] ', (state, cursor, at) => onDevice(state, kept(state, cursor, at), false)],
+  ['Throughput: ', (state, cursor, at) => (state.log.throughput = Number.parseFloat(kept(state, cursor, at)) || null)],
 ];
 
-/** `[DlaLayer] {ForeignNode[a...b]}`: a loadable of the DLA; `[GpuLayer] c`: a layer that runs on the GPU. */
-function onDevice(state: LogState, loadable: string | null): void {
-  const devices = (state.log.devices ??= { loadables: [], gpuLayers: 0 });
-  if (loadable === null) devices.gpuLayers++;
-  else if (devices.loadables.length < MOST_LOADABLES) devices.loadables.push(loadable);
+/** `[DlaLayer] {ForeignNode[a...b]}`: a loadable of the DLA; `[GpuLayer] SCALE: c`: a layer that runs on the GPU. */
+function onDevice(state: LogState, text: string, isLoadable: boolean): void {
+  const devices = (state.log.devices ??= { loadables: [], gpuLayers: 0, layers: [] });
+  const name = (isLoadable ? text : text.replace(/^[A-Z][A-Z_0-9]*: /, '')).trim();
+  if (!isLoadable) devices.gpuLayers++;
+  else if (devices.loadables.length < MOST_LOADABLES) devices.loadables.push(name);
+  if (devices.layers.length < MOST_LISTED) devices.layers.push(name);
 }
+
+/** Longer lists are no answer: without the engine's layers they stand for them. */
+const MOST_LISTED = 100_000;
 
 /** A DLA core holds 16. */
 const MOST_LOADABLES = 1000;
@@ -94,13 +100,13 @@ const WRITERS: [string, NonNullable<BuildLog['writer']>][] = [
 
 /** `&&&& RUNNING TensorRT.trtexec [TensorRT v100600] [b26] # trtexec --onnx=…` */
 function onFrame(state: LogState, cursor: LogCursor, at: number): void {
-  const match = /^(RUNNING|PASSED|FAILED) (\S+)(?: \[TensorRT v(\d+)\])?(?: \[b\d+\])?(?: # ?(.*))?$/.exec(
+  const match = /^(RUNNING|PASSED|FAILED)(?: (\S+))?(?: \[TensorRT v(\d+)\])?(?: \[b\d+\])?(?: # ?(.*))?$/.exec(
     cursor.text.slice(at, cursor.to),
   );
   if (match === null) return;
   const [, word, program = '', version, command = ''] = match;
   state.evidence.tools++;
-  state.log.writer = program.endsWith('.build_engine') ? 'driver' : 'trtexec';
+  if (program !== '') state.log.writer = program.endsWith('.build_engine') ? 'driver' : 'trtexec';
   state.log.product = /rtx/i.test(program) ? 'tensorrt-rtx' : (state.log.product ?? 'tensorrt');
   if (version) setVersion(state, version, 1);
   if (word === 'RUNNING') startRunOf(state, cursor, own(state, program), own(state, command));

@@ -200,7 +200,7 @@ export function codeOf(text: string): number | null {
 }
 
 const SUBJECTS = [
-  /implementation for node (.*?)(?: due to insufficient|\.?\)?\.?$|\.\))/,
+  /^[^]{0,400}?implementation for node (.*?)(?: due to insufficient|\.?\)?\.?$|\.\))/,
   /^For layer (.*?) a non-conforming/,
   /^No implementation of layer (.*?) obeys/,
   /(\{ForeignNode\[.*?\]\})/,

@@ -93,8 +93,12 @@ function onPattern(state: LogState, cursor: LogCursor, at: number): void {
       addEvent(state, cursor, 'pattern', pattern, [text.slice(at, to - end.length)]);
       return;
     }
-  const match = /^(.*) to be part of (.*) pattern\.$/.exec(text.slice(at, to));
-  if (match) addEvent(state, cursor, 'pattern', own(state, match[2]!), [match[1]!]);
+  const [between, end] = [' to be part of ', ' pattern.'];
+  const middle = text.lastIndexOf(between, to);
+  if (middle >= at && text.startsWith(end, to - end.length))
+    addEvent(state, cursor, 'pattern', own(state, text.slice(middle + between.length, to - end.length)), [
+      text.slice(at, middle),
+    ]);
 }
 
 const PATTERNS = ['self-attention', 'layer norm'].map((name) => [name, ` to be part of ${name} pattern.`] as const);
@@ -114,7 +118,7 @@ function onEliminatedSlice(state: LogState, cursor: LogCursor, at: number): void
 }
 
 function onDuplicate(state: LogState, cursor: LogCursor, at: number): void {
-  const match = /^(.*) which duplicates (?:\(\w+\) )?(.*)$/.exec(cursor.text.slice(at, cursor.to));
+  const match = /^(.*) which duplicates (?:\(\w+\) )?(.*)/s.exec(cursor.text.slice(at, cursor.to));
   if (match) addEvent(state, cursor, 'eliminate', 'duplicate', [match[1]!, match[2]!]);
 }
 
@@ -132,12 +136,12 @@ function onCopy(state: LogState, cursor: LogCursor, at: number): void {
 }
 
 function onRetarget(state: LogState, cursor: LogCursor, at: number): void {
-  const match = /^(.*?) to (.*)$/.exec(cursor.text.slice(at, cursor.to));
+  const match = /^(.*?) to (.*)/s.exec(cursor.text.slice(at, cursor.to));
   if (match) addEvent(state, cursor, 'eliminate', 'retarget', [match[1]!, match[2]!]);
 }
 
 function onSwap(state: LogState, cursor: LogCursor, at: number): void {
-  const match = /^(.*?) with (.*)$/.exec(cursor.text.slice(at, cursor.to));
+  const match = /^(.*?) with (.*)/s.exec(cursor.text.slice(at, cursor.to));
   if (match) addEvent(state, cursor, 'swap', state.pass, [match[1]!, match[2]!]);
 }
 

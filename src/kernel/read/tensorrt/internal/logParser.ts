@@ -125,7 +125,10 @@ export function readNodeInputs(state: LogState, text: string, from: number, to: 
   const at = from + name.length + op.length + 3;
   if (!text.startsWith(' inputs: ', at) || !text.startsWith(name, from)) return;
   state.nodeInputs = text.slice(at + 9, to);
-  if ((op === 'Shape' || op === 'Size') && /\(-1[,)]|, -1[,)]/.test(state.nodeInputs)) state.node.ofOpenShape = true;
+  if (op === 'Shape' || op === 'Size') {
+    const dims = / -> \(([-\d, ]*)\)/.exec(state.nodeInputs)?.[1];
+    if (dims !== undefined) state.node.inputDims = dims === '' ? [] : dims.split(',').map(Number);
+  }
 }
 
 const FOR_NODE = ' for ONNX node: ';

@@ -370,7 +370,7 @@ function onInsideForeignNode(state: LogState, cursor: LogCursor, at: number): vo
 /** `matMul1(key: 0x1814…):`, `node_linear: [ONNX Layer: node_linear]` */
 function onOperation(state: LogState, cursor: LogCursor, at: number): void {
   const text = cursor.text.slice(at, cursor.to);
-  const match = /^(.*?)(?:\(key: (0x[0-9a-fA-F]+)\))?:(?: (\[ONNX Layer: .*))?$/.exec(text) ?? [text, text];
+  const match = /^(.*?)(?:\(key: (0x[0-9a-fA-F]+)\))?:(?: (\[ONNX Layer: .*))?$/s.exec(text) ?? [text, text];
   if (!keep(state.room.operations, text.length)) {
     state.operation = null;
     return;

@@ -131,7 +131,7 @@ export function varintLength(bytes: Uint8Array, at: number): number {
 
 /** The columns that a CREATE TABLE statement declares, in order. */
 export function sqliteColumns(sql: string): { name: string; isRowNumber: boolean }[] {
-  const plain = sql.replaceAll(/--[^\n]*|\/\*[\s\S]*?\*\//g, ' ');
+  const plain = sql.replaceAll(/--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/g, ' ');
   const columns: { name: string; isRowNumber: boolean }[] = [];
   for (const part of partsOf(plain.slice(plain.indexOf('(') + 1, plain.lastIndexOf(')')))) {
     const [, quoted, bare] = /^\s*(?:["[`]([^"\]`]*)["\]`]|(\w+))/.exec(part) ?? [];

@@ -42,8 +42,7 @@ async function ofSide(folder: string, { onnx }: ToolValues): Promise<NamedPath[]
 }
 
 async function ofGate(path: string, { baseline, accuracy }: ToolValues): Promise<NamedPath[]> {
-  // The day decides which permissions have ended, which does not matter here.
-  const { value } = readGate(decodeUtf8(await readWhole(path)), '');
+  const { value } = readGate(decodeUtf8(await readWhole(path)));
   const rule = value?.checks.find(({ limit }) => limit.kind === 'accuracy');
   if (rule && accuracy === undefined)
     throw new UserError(

@@ -29,9 +29,7 @@ const file = readGate(
   time: { total: 1 us }
   attention: fused
   memory: { engine: 1 MiB, optional: true }
-allow: [{ rule: reformats, until: 2027-03-01, why: 'NVIDIA/TensorRT#4039' }]
 `,
-  '2026-11-22',
 ).value!;
 const before: GateSide = { source: 'before', report: reportWith([odd, 'Relu2'], [{ nodes: [odd, 'Relu2'] }]) };
 const after: GateSide = {
@@ -62,7 +60,7 @@ const sarifOf = (results: GateResult[]) =>
   ) as { runs: [SarifRun] };
 
 test('verdicts fit their schema', () => {
-  expect(judged.counts).toEqual({ passed: 1, failed: 4, allowed: 1, skipped: 1 });
+  expect(judged.counts).toEqual({ passed: 1, failed: 5, skipped: 1 });
   const schema = withoutOtherFields(readSchema('gate-result'));
   expect(schemaViolations(JSON.parse(JSON.stringify(judged)), schema)).toEqual([]);
   expect(schemaViolations({ ...judged, passed: 'no', more: 1 }, schema)).toEqual(['.passed', '.more']);
@@ -87,7 +85,7 @@ test('SARIF names the product and the GPU', () => {
 });
 
 test('what was not judged did not pass', () => {
-  const { value } = readGate('rules: { memory: { engine: 1 MiB, optional: true } }', '2026-11-22');
+  const { value } = readGate('rules: { memory: { engine: 1 MiB, optional: true } }');
   const text = renderText(gateDocument(evaluateGate('g', value!, after, null)));
   expect(text).toMatch(/\n✓ 0 checks passed, 1 not checked \(optional\)\.\n/);
   expect(text).toMatch(/\n– memory\.engine +\S/);
@@ -113,16 +111,16 @@ test('SARIF fits the official schema', () => {
     expect(schemaViolations({ ...sarif, runs }, sarifSchema)).not.toEqual([]);
 });
 
-test('SARIF points at the rule, its nodes and the line of the log, and says what is new and what is allowed', () => {
+test('SARIF points at the rule, its nodes and the line of the log, and says what is new', () => {
   const { results } = sarifOf([judged]).runs[0];
   expect(results.map(({ ruleId, level, baselineState }) => [ruleId, level, baselineState])).toEqual([
     ['kernels', 'error', 'new'],
+    ['reformats', 'error', 'new'],
     ['nodes', 'error', 'new'],
     ['time', 'error', 'unchanged'],
     ['attention', 'error', undefined],
-    ['reformats', 'note', 'new'],
   ]);
-  expect(results[1]!.locations).toEqual([
+  expect(results[2]!.locations).toEqual([
     {
       physicalLocation: {
         artifactLocation: { uri: 'models%20of%20ours/vit.gate.yaml' },
@@ -134,8 +132,7 @@ test('SARIF points at the rule, its nodes and the line of the log, and says what
       ],
     },
   ]);
-  expect(results[4]).toMatchObject({
-    suppressions: [{ kind: 'external', justification: 'Allowed until 2027-03-01: NVIDIA/TensorRT#4039' }],
+  expect(results[1]).toMatchObject({
     relatedLocations: [
       { physicalLocation: { artifactLocation: { uri: 'builds/b%201/build.log' }, region: { startLine: 7 } } },
     ],
@@ -160,7 +157,7 @@ test('a matrix with any number of failures stays within the limits of GitHub', (
   const nodes = Array.from({ length: 120 }, (_, i) => String(i));
   const check: CheckResult = { ...judged.checks[0]!, verdict: 'failed', nodes: [], names: [] };
   const many = Array.from({ length: 25_010 }, (_, i) => ({ ...check, check: `time./blocks.${i}` }));
-  const checks = [{ ...check, verdict: 'allowed' as const }, { ...check, nodes, names: nodes }, ...many];
+  const checks = [{ ...check, nodes, names: nodes }, ...many];
   const [run] = sarifOf([{ ...judged, checks }]).runs;
   expect(run.results).toHaveLength(25_000);
   expect(run.results.every(({ level }) => level === 'error')).toBe(true);
@@ -168,7 +165,7 @@ test('a matrix with any number of failures stays within the limits of GitHub', (
   expect(run.invocations).toMatchObject([
     {
       toolExecutionNotifications: [
-        { message: { text: '12 of 25012 results are omitted: GitHub accepts 25000 of a run' } },
+        { message: { text: '11 of 25011 results are omitted: GitHub accepts 25000 of a run' } },
       ],
     },
   ]);
@@ -185,15 +182,14 @@ test('GitLab: the five fields of a code quality issue, each with its own fingerp
     severity: 'major',
     location: { path: 'models of ours/vit.gate.yaml', lines: { begin: 2 } },
   });
-  expect(issues.at(-1)).toMatchObject({ check_name: 'trtlens-reformats', severity: 'info' });
 });
 
 test('JUnit and Markdown: names of nodes are text, never markup', () => {
   const junit = gateJunit([judged]);
-  expect(junit).toContain('<testsuite name="m.onnx TensorRT 10.6.0" tests="7" failures="4" errors="0" skipped="2">');
+  expect(junit).toContain('<testsuite name="m.onnx TensorRT 10.6.0" tests="7" failures="5" errors="0" skipped="1">');
   expect(junit).toContain('/a &quot;b&quot;&lt;c&gt;&amp;|`d`&#10;*e*\ufffd&#10;Relu2</failure>');
   const markdown = renderMarkdown(gateDocument(judged));
-  expect(markdown).toContain('✗ **4 of 7 checks failed, 1 allowed to fail, 1 not checked (optional).**');
+  expect(markdown).toContain('✗ **5 of 7 checks failed, 1 not checked (optional).**');
   expect(markdown).toMatch(/^### m\.onnx, TensorRT 10\.6\.0 against before\n/);
   expect(markdown).toContain('/a "b"&lt;c>&amp;\\|\\`d\\` \\*e\\* , Relu2 |');
   expect(markdown.trimEnd().split('\n')).toHaveLength(6 + 7);
