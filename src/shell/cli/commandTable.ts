@@ -12,7 +12,7 @@ export const commandModules = {
   check: async () => (await import('../../features/check/node/cli/check.ts')).check,
   compare: async () => (await import('../../features/accuracy/node/cli/compare.ts')).compare,
   completion: async () =>
-    (await import('./completion.ts')).completionOf({ table: commandTable, optionsOf, subcommandsOf }),
+    (await import('./completion.ts')).completionOf({ table: commandTable, optionsOfCommand, subcommandsOf }),
   diagnose: async () => (await import('../../features/diagnose/node/cli/diagnose.ts')).diagnose,
   diff: async () => (await import('../../features/diff/node/cli/diff.ts')).diff,
   extract: async () => (await import('../../features/surgery/node/cli/extract.ts')).extract,
@@ -243,7 +243,7 @@ export async function commandOf(row: CommandRow, args: string[]): Promise<{ comm
   const [first, ...rest] = args;
   if (first !== undefined && Object.hasOwn(subcommands, first))
     return { command: await commandModules[subcommands[first]!](), args: rest };
-  const picked = pick && (await pick({ args, positionals: positionalsOf(args, await optionsOf(row)) }));
+  const picked = pick && (await pick({ args, positionals: positionalsOf(args, await optionsOfCommand(row)) }));
   if (picked === undefined) return { command: await commandModules[parts[0]!](), args };
   const [part, ...words] = picked;
   return { command: await commandModules[part](), args: [...words, ...args] };
@@ -270,7 +270,7 @@ export async function helpOf(
 }
 
 /** The options of a row, those of all its parts. */
-export async function optionsOf({ parts }: CommandRow): Promise<Command['options']> {
+export async function optionsOfCommand({ parts }: CommandRow): Promise<Command['options']> {
   const all = await Promise.all(parts.map(async (part) => (await commandModules[part]()).options));
   return Object.assign({}, ...all) as Command['options'];
 }

@@ -33,7 +33,7 @@ interface Row {
 /** A table of commands, and what its rows take. */
 export interface CommandSource<T extends Row> {
   table: Readonly<Record<string, T>>;
-  optionsOf: (row: T) => Promise<Command['options']>;
+  optionsOfCommand: (row: T) => Promise<Command['options']>;
   subcommandsOf: (row: T) => Promise<string[]>;
 }
 
@@ -57,12 +57,12 @@ ${usage}
 
 export async function completedCommands<T extends Row>({
   table,
-  optionsOf,
+  optionsOfCommand,
   subcommandsOf,
 }: CommandSource<T>): Promise<CompletedCommand[]> {
   const listed = Object.entries(table).filter(([, { group }]) => group !== undefined);
   const commands = listed.map(async ([name, row]) => {
-    const [options, subcommands] = [await optionsOf(row), await subcommandsOf(row)];
+    const [options, subcommands] = [await optionsOfCommand(row), await subcommandsOf(row)];
     const words = Object.entries({ ...options, help: { type: 'boolean', short: 'h' } }).flatMap(
       ([long, { type, short }]) =>
         [`--${long}`, ...(short === undefined ? [] : [`-${short}`])].map((text) => ({

@@ -144,7 +144,6 @@ test.each([
   'triton b -o c --json',
   'sweep m --launcher l',
   'accuracy m --build b --log l',
-  'compare a b --plain f',
   'bisect m --engine e --max-builds 3',
 ])('an option that would do nothing is refused: %s', async (line) => {
   const [name, ...args] = line.split(' ') as [string, ...string[]];

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { commandTable, optionsOf, subcommandsOf } from '../../../../src/shell/cli/commandTable.ts';
+import { commandTable, optionsOfCommand, subcommandsOf } from '../../../../src/shell/cli/commandTable.ts';
 import { completionOf } from '../../../../src/shell/cli/completion.ts';
 import { runCommand } from './runCommand.ts';
 
@@ -13,7 +13,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const listed = Object.entries(commandTable).flatMap(([name, { group }]) => (group === undefined ? [] : [name]));
 
 const scriptFor = async (shell: string) =>
-  (await runCommand(completionOf({ table: commandTable, optionsOf, subcommandsOf }), shell)).out;
+  (await runCommand(completionOf({ table: commandTable, optionsOfCommand, subcommandsOf }), shell)).out;
 
 const has = (program: string) => spawnSync(program, ['--version']).status === 0;
 
