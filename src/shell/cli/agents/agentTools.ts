@@ -42,7 +42,7 @@ const build: Readonly<Record<string, Parameter>> = {
 };
 const buildFiles = ['build', 'layers', 'log', 'profile'];
 /** An empty `--nsys`: no program is run to read a trace. */
-const command = ['fusion', '--nsys='] as const;
+const command = ['show', '--nsys='] as const;
 const fusion = async () => (await import('../../../kernel/node/cli/fusion.ts')).fusion;
 
 /** Every tool, by the name that agents call. */
@@ -62,7 +62,7 @@ export const agentTools: Readonly<Record<string, AgentTool>> = {
       'What became of one ONNX node in a build: its fate, whether that is exact or derived, the evidence, the line of the log, its layers, and what its neighbors became.',
     command,
     parameters: {
-      node: { kind: 'text', about: 'Name or id of the node', required: true },
+      node: { kind: 'text', about: 'Name or id of the node', required: true, option: 'nodes' },
       ...build,
     },
     anyOf: buildFiles,

@@ -181,7 +181,7 @@ describe.each(docPages)('%s', (page) => {
 });
 
 /** What answers other programs; tested with them. */
-const withPrograms = ['completion', 'mcp'];
+const withPrograms: string[] = [];
 
 test('what every other command prints for a recorded build is in test/golden/commands.txt or on a page', () => {
   const path = join(root, 'test/golden/commands.txt');

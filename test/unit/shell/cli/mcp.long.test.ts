@@ -91,9 +91,9 @@ it('answers as docs/agents.md shows', async () => {
   const text = readFileSync(page, 'utf8');
   const [, question, shown] = /```json\n(\{\n {2}"name": [^`]*)```\n\nThe answer:\n\n```\n([^`]*)```\n/.exec(text)!;
   const { name, arguments: given } = JSON.parse(question!) as { name: string; arguments: Record<string, string> };
-  const paths = Object.entries(given).map(([key, value]) => [key, key === 'node' ? value : join(root, value)]);
-  const answer = await call(name, Object.fromEntries(paths));
-  const said = `${answer.text.replaceAll(`${root}/`, '')}\n`;
+  // Paths of the root as in the question: how much of an answer is given depends on their length.
+  const answer = await call(name, given);
+  const said = `${answer.text}\n`;
   if (process.env['UPDATE_GOLDEN'] === '1') writeFileSync(page, text.replace(shown!, said));
   else expect(said).toBe(shown);
 });
