@@ -37,7 +37,7 @@ const budgets: readonly Budget[] = [
   {
     what: 'lines of code in src and webview',
     now: lines(/^(?:src|webview)\/.*\.(?:ts|css|py)$/),
-    limit: 129_500,
+    limit: 133_000,
     goal: 98_000,
   },
   { what: 'lines of tests', now: lines(/^test\/(?!fixtures\/).*\.(?:ts|mjs|cjs|py)$/), limit: 71_500, goal: 52_000 },

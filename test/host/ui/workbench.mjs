@@ -120,7 +120,11 @@ export class Workbench {
 
   /** Opens the extension's parts of an open menu, unless the item is in the menu itself; whether it is there then. */
   async openSubmenu(text) {
-    await this.page.locator('.monaco-menu .action-item').first().waitFor({ timeout: STEP / 12 }).catch(() => {});
+    await this.page
+      .locator('.monaco-menu .action-item')
+      .first()
+      .waitFor({ timeout: STEP / 12 })
+      .catch(() => {});
     if (await this.menuItem(text).isVisible()) return true;
     const own = this.page.locator('.monaco-menu .action-item:has(.submenu-indicator)', {
       hasText: /^(?:TensorRT|Keep in|Copy|Go to)$/,
