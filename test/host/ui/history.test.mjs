@@ -127,7 +127,8 @@ test('a build that fails says why on the model, and shows the node', async () =>
 
   // The same log, pasted as if from somebody else's machine, becomes a build of the history, too.
   await w.page.evaluate((text) => navigator.clipboard.writeText(text), readFileSync(log, 'utf8'));
-  await w.runCommand('TensorRT: Paste Build Log or Layer Info');
+  await w.runCommand('TensorRT: Open Build Log or Layer Info');
+  await w.quickPick('From the Clipboard').first().click();
   await w.page.locator('.sidebar .monaco-list-row', { hasText: 'failed · imported' }).waitFor();
 });
 

@@ -136,10 +136,12 @@ test('which new layers an engine has', async () => {
 test('explicit INT8 like the implicit one', async () => {
   const w = await open();
   await show(w, 'cnn.onnx');
-  await w.runCommand('TensorRT: Use a Calibration Cache');
+  await w.runCommand('TensorRT: Show Quantization');
+  const page = await w.viewWith('text=Use a Calibration Cache');
+  await page.getByText('Use a Calibration Cache').click();
   await w.quickPick('cnn.cache').click({ timeout: STEP / 4 });
   await w.toast('of cnn.cache').waitFor();
-  await w.runCommand('TensorRT: Write Scales of the Cache as Q/DQ Nodes');
+  await page.getByText('Write Scales of the Cache as Q/DQ Nodes').click();
   await w
     .box('Write Scales as Q/DQ Nodes')
     .getByRole('button', { name: 'OK' })
@@ -153,7 +155,8 @@ test('explicit INT8 like the implicit one', async () => {
 test('against what', async () => {
   const w = await open();
   await show(w, 'small.onnx');
-  await w.runCommand('TensorRT: Precision Sweep');
+  await w.runCommand('TensorRT: Build TensorRT Engine As');
+  await w.quickPick('Precision Sweep').first().click();
   await w.quickPick('Random Values').click({ timeout: STEP / 4 });
   const page = await w.viewWith('th:has-text("per second")');
   await page.getByText('ONNX Runtime FP32').first().waitFor();

@@ -126,12 +126,13 @@ export class Workbench {
       .waitFor({ timeout: STEP / 12 })
       .catch(() => {});
     if (await this.menuItem(text).isVisible()) return true;
-    const own = this.page.locator('.monaco-menu .action-item:has(.submenu-indicator)', {
-      hasText: /^(?:TensorRT|Keep in|Copy|Go to)$/,
-    });
     // oxlint-disable no-await-in-loop -- one menu after the other
-    for (const part of await own.all()) {
-      await part.hover();
+    for (const label of ['TensorRT', 'Keep in', 'Copy', 'Go to']) {
+      const part = this.page
+        .locator('.monaco-menu .action-item:has(.submenu-indicator)', { hasText: new RegExp(`^${label}$`) })
+        .first();
+      if (!(await part.isVisible())) continue;
+      await part.hover({ timeout: STEP / 12 }).catch(() => {});
       const shown = this.page.locator('.monaco-submenu .action-item').first();
       await shown.waitFor({ timeout: STEP / 12 }).catch(() => {});
       if (await this.menuItem(text).isVisible()) return true;
