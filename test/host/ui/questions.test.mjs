@@ -141,7 +141,8 @@ test('explicit INT8 like the implicit one', async () => {
   await page.getByText('Use a Calibration Cache').click();
   await w.quickPick('cnn.cache').click({ timeout: STEP / 4 });
   await w.toast('of cnn.cache').waitFor();
-  await page.getByText('Write Scales of the Cache as Q/DQ Nodes').click();
+  const scaled = await w.viewWith('text=Write Scales of the Cache as Q/DQ Nodes');
+  await scaled.getByText('Write Scales of the Cache as Q/DQ Nodes').click();
   await w
     .box('Write Scales as Q/DQ Nodes')
     .getByRole('button', { name: 'OK' })
