@@ -18,6 +18,8 @@ export interface JsonSchema {
   format?: string;
   uniqueItems?: boolean;
   minProperties?: number;
+  maxProperties?: number;
+  not?: JsonSchema;
   minItems?: number;
   maxItems?: number;
   minimum?: number;
@@ -57,6 +59,7 @@ function violations(value: unknown, rule: JsonSchema, root: JsonSchema = rule, p
   const fitting = (some: JsonSchema[]) => some.filter((one) => violations(value, one, root, path).length === 0).length;
   if (rule.anyOf && fitting(rule.anyOf) === 0) return [path];
   if (rule.oneOf && fitting(rule.oneOf) !== 1) return [path];
+  if (rule.not && fitting([rule.not]) === 1) return [path];
   if (!isScalarOf(value, rule)) return [path];
   if (Array.isArray(value)) return listViolations(value, rule, root, path);
   return typeof value === 'object' && value !== null
@@ -115,6 +118,7 @@ function objectViolations(object: Record<string, unknown>, rule: JsonSchema, roo
     if (own === false) return [at];
     return typeof own === 'object' ? violations(value, own, root, at) : [];
   });
-  const few = Object.keys(object).length < (rule.minProperties ?? 0) ? [path] : [];
+  const count = Object.keys(object).length;
+  const few = count < (rule.minProperties ?? 0) || count > (rule.maxProperties ?? Infinity) ? [path] : [];
   return [...missing, ...wrong, ...few];
 }

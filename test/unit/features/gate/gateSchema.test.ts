@@ -49,6 +49,7 @@ test('the schema and the reader accept the same files', () => {
     [{ ...good, base: 'b.json' }, false],
     [{ model: 'm.onnx' }, false],
     [{ rules: {} }, false],
+    [{ rules: { precision: { optional: true } } }, false],
     [[], false],
   ] as const) {
     expect(reads(value), JSON.stringify(value)).toBe(expected);
