@@ -71,6 +71,9 @@ class Config:
         self.timing_cache = cache
         return True
 
+    def get_timing_cache(self):
+        return types.SimpleNamespace(serialize=lambda: self.timing_cache + b" measured")
+
 
 class Profile:
     def __init__(self):
@@ -326,6 +329,21 @@ class Files(unittest.TestCase):
         config = Config()
         network_options.open_timing_cache(config, self.path("cache"))
         self.assertEqual(config.timing_cache, b"")
+
+    def test_builds_of_one_process_share_what_tactics_took_where_the_same_ones_are_allowed(self):
+        timings = network_options.Timings()
+
+        def build(model, *args):
+            config, built = Config(), build_engine.arguments(["--onnx", model, *args])
+            self.assertIsNotNone(timings.open(config, built))
+            found = config.timing_cache
+            timings.keep(config, built)
+            return found
+
+        self.assertEqual(build("whole"), b"")
+        self.assertEqual(build("piece", "--output", "x"), b" measured")
+        self.assertEqual(build("piece", "--optimization-level", "1"), b"")
+        self.assertEqual(build("piece", "--profile", "{}"), b" measured measured")
 
     def test_text(self):
         cut = "ä".encode("utf-8") * 300
