@@ -6,7 +6,9 @@ import type { EngineOptions } from '../../../kernel/build/buildOptions.ts';
 import type { OnnxModel } from '../../../kernel/read/onnx/onnxModel.ts';
 import { networkOf } from '../../../kernel/network/network.ts';
 import { randomOperators } from '../../../kernel/network/nodeRoles.ts';
+import type { FileSource } from '../../../kernel/node/files/fileSource.ts';
 import { Cancelled, UserError } from '../../../kernel/node/files/userError.ts';
+import { DoubleRuns } from './doubleRuns.ts';
 import type { EngineWorker, WorkerInfo } from './engineWorker.ts';
 import { NOISE_FACTOR } from './pieces.ts';
 import type { OutputComparison, Reference } from './reference.ts';
@@ -54,24 +56,35 @@ export interface WholeResult {
 /** The engine that the search is about. */
 const WHOLE = 'whole';
 
-/** Makes the samples, and what ONNX Runtime computes from them. */
+/** Makes the samples, and what ONNX Runtime computes from them: as it is, optimized, and in FP64 where it can. */
 export async function runReference(
-  { model, linked, folder, reference }: Pick<WholeRequest, 'model' | 'linked' | 'folder' | 'reference'>,
+  place: Pick<WholeRequest, 'model' | 'linked' | 'folder' | 'reference'> & { source: FileSource },
   files: readonly string[],
 ): Promise<Samples> {
+  const { model, linked, folder, reference } = place;
   const inputs = await reference.inputs(files, declaredInputs(model), 0, join(folder, 'sample'));
   const references = inputs.map((_, number) => join(folder, `reference-${number}.npz`));
   const noise: Record<string, number | null> = {};
-  const optimized = join(folder, 'optimized.npz');
+  const doubles = new DoubleRuns(place);
+  const other = join(folder, 'other-way.npz');
+  const ways = [
+    // Optimizations that cannot be run say nothing about the model.
+    (sample: string) =>
+      reference.run(linked, sample, other, true).then(
+        () => true,
+        (error: unknown) => {
+          if (error instanceof Cancelled) throw error;
+          return false;
+        },
+      ),
+    (sample: string) => doubles.run(sample, other),
+  ];
   for (const [number, sample] of inputs.entries()) {
     await reference.run(linked, sample, references[number]!);
-    try {
-      await reference.run(linked, sample, optimized, true);
-      for (const [name, error] of Object.entries(await reference.noise(references[number]!, optimized)))
+    for (const way of ways) {
+      if (!(await way(sample))) continue;
+      for (const [name, error] of Object.entries(await reference.noise(references[number]!, other)))
         noise[name] = Math.max(noise[name] ?? 0, error ?? 0);
-    } catch (error) {
-      // Optimizations that cannot be run say nothing about the model.
-      if (error instanceof Cancelled) throw error;
     }
   }
   return { inputs, references, noise };
