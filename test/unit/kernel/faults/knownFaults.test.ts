@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { gunzipSync } from 'node:zlib';
 import { onnx } from 'onnx-proto';
 import { describe, expect, it, test } from 'vitest';
 import { bytesOf } from '../../../../src/kernel/base/problem.ts';
@@ -65,6 +66,10 @@ describe.each(forms)('%s, of which an engine was wrong', (name, expected) => {
   });
 
   it('was wrong', () => {
+    // An archive lists the names of its files as they are.
+    const values = readFileSync(fixture(`wrong/${name}/values.npz`), 'latin1');
+    for (const part of ['input/', 'reference/', 'engine/']) expect(values, part).toContain(part);
+    expect(gunzipSync(readFileSync(fixture(`wrong/${name}/log.txt.gz`))).toString()).toContain('[TRT]');
     const { error, referenceMax, worst, shapes } = JSON.parse(
       readFileSync(fixture(`wrong/${name}/measured.json`), 'utf8'),
     ) as Measured;
@@ -270,6 +275,26 @@ const routed = (clip: boolean): Promise<OnnxModel> =>
     { experts: { weight: [4, 2, 2] }, two: { ints: [2] }, flat: { ints: [-1] } },
   );
 
+/** A rotary embedding: what comes in second is negated first. */
+const rotated = (behind: string): Promise<OnnxModel> =>
+  modelOf(
+    [
+      ['Slice', ['x', 'i0', 'i4', 'i1'], 'first'],
+      ['Slice', ['x', 'i4', 'i8', 'i1'], 'second'],
+      ['Neg', ['second'], 'negated'],
+      ['Concat', ['negated', 'first'], 'turned', { axis: 1 }],
+      ['Mul', ['x', 'cos'], 'a'],
+      ['Mul', ['turned', 'sin'], 'b'],
+      ['Add', ['a', 'b'], 'sum'],
+      [behind, ['sum', ...(behind === 'LayerNormalization' ? ['scale'] : [])], 'y'],
+    ],
+    { x: [3, 8] },
+    {
+      ...{ i0: { ints: [0] }, i1: { ints: [1] }, i4: { ints: [4] }, i8: { ints: [8] } },
+      ...{ cos: { weight: [3, 8] }, sin: { weight: [3, 8] }, scale: { weight: [8] } },
+    },
+  );
+
 const cyclic = (): Promise<OnnxModel> =>
   modelOf(
     [
@@ -299,6 +324,8 @@ test.each<[string, () => Promise<OnnxModel>, string, string[]]>([
   ['bilinear', () => sampled('bilinear', 16), '10.6', []],
   ['experts', () => routed(true), '10.6', ['unknown reported-fault 1']],
   ['a look-up', () => routed(false), '10.6', []],
+  ['a norm behind a rotation', () => rotated('LayerNormalization'), '10.6', ['unknown reported-fault 1']],
+  ['a softmax behind a rotation', () => rotated('Softmax'), '10.6', []],
 ])('%s', async (_, make, version, expected) => {
   expect(kinds(await make(), version)).toEqual(expected);
 });
