@@ -17,6 +17,7 @@ const rows = [
     ['oxfmt', ['--check']],
     ['knip', []],
     ['node', ['scripts/generate.mjs', '--check']],
+    ['vitest', ['run', '--project', 'rules', 'test/rules/budgets.test.ts', '--disable-console-intercept']],
   ],
 ];
 

@@ -43,7 +43,8 @@ const parts = {
   rules: { vitest: 'rules', waits: true },
   // As it ships. By the Node that runs this script, which may be older than the one of the test runners.
   build: { command: [process.execPath, 'scripts/package.mjs'], waits: true },
-  long: { vitest: 'long' },
+  // Its commands of docs run ONNX Runtime.
+  long: { vitest: 'long', needs: ['python'] },
   webview: { vitest: 'webview', needs: ['build', 'host'], waits: true },
   driver: { vitest: 'driver', needs: ['python'], waits: true },
   // Other people's files, which are not ours to ship: beside the checkout, or not at all.

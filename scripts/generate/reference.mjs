@@ -7,7 +7,7 @@ const others = {
   'build-options.md': 'options of a build, on the command line, in tasks and in matrix files',
   'settings.md': 'settings of the extension',
   'commands.md': 'commands of the extension',
-  'fusion-report.md': 'fields of the JSON of `trtlens fusion`',
+  'fusion-report.md': 'fields of the JSON of `trtlens show`',
   'build-manifest.md': 'fields of `manifest.json` in a build folder',
   'repairs.md': 'repairs of models, each with its proof',
   'agent-tools.md': 'tools for agents',
@@ -16,14 +16,21 @@ const others = {
 
 /** @type {import('../generate.mjs').Producer} */
 export async function referencePages() {
-  const { commandTable } = await loadSource('src/shell/cli/commandTable.ts');
+  const { commandModules, commandTable } = await loadSource('src/shell/cli/commandTable.ts');
   const { helpTopics } = await loadSource('src/shell/cli/helpTopics.ts');
   const commands = await Promise.all(
-    Object.entries(commandTable).map(async ([name, row]) => ({ name, ...row, help: (await row.load()).help })),
+    Object.entries(commandTable)
+      // Names of the release before need no page: each says its new one.
+      .filter(([, { replacedBy }]) => replacedBy === undefined)
+      .map(async ([name, row]) => ({
+        name,
+        ...row,
+        helps: await Promise.all(row.parts.map(async (part) => (await commandModules[part]()).help)),
+      })),
   );
-  const pages = commands.map(({ name, summary, help }) => ({
+  const pages = commands.map(({ name, summary, helps }) => ({
     file: `docs/reference/trtlens/${name}.md`,
-    content: `# trtlens ${name}\n\n${sentence(summary)}\n\n${text(help)}`,
+    content: `# trtlens ${name}\n\n${sentence(summary)}\n\n${helps.map(text).join('\n')}`,
   }));
   const topics = Object.entries(helpTopics).map(
     ([name, { summary, text: body }]) =>

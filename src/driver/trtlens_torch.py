@@ -7,7 +7,7 @@ Copy this file next to your program. With Torch-TensorRT (dynamo):
     with trtlens_torch.record("model.fx.json"):
         compiled = torch_tensorrt.dynamo.compile(program, inputs=inputs)
 
-`trtlens fusion --onnx model.fx.json --layers layers.json` then says which kernel computes which module and line.
+`trtlens show --onnx model.fx.json --layers layers.json` then says which kernel computes which module and line.
 
 Each layer gets the FX node that it was made of as `ILayer.metadata`: `[ONNX Layer: blocks.0.fc/linear_3]`. TensorRT lists that
 text for every kernel that it fuses of such layers, in its log and its engine inspector. Nothing else of the network changes.

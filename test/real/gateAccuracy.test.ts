@@ -32,7 +32,7 @@ beforeAll(async () => {
 
 function judge(rule: string, ...args: string[]): [string, string] {
   writeFileSync(join(folder, 'encoder.gate.yaml'), `model: encoder.onnx\nrules:\n  accuracy: ${rule}\n`);
-  const { stdout, stderr, status } = trtlens('gate', 'encoder.gate.yaml', '--report', 'report.json', '--json', ...args);
+  const { stdout, stderr, status } = trtlens('gate', 'encoder.gate.yaml', '--build', 'report.json', '--json', ...args);
   expect(stderr).toBe('');
   const { checks } = JSON.parse(stdout) as GateResult;
   expect(status).toBe(checks[0]!.verdict === 'failed' ? 1 : 0);

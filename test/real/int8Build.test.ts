@@ -54,7 +54,7 @@ test('TensorRT-RTX builds the rules for int8: obeyed, and every pair behind a ke
     trtlens('build', path, '--backend', 'rtx', '--folder', builds, ...more);
     return join(builds, readdirSync(builds)[0]!);
   };
-  const made = build(model, 'ruled', '--overrides', rules);
+  const made = build(model, 'ruled', '--rules', rules);
   const { rules: verdicts } = JSON.parse(trtlens('precision', 'verify', rules, '--build', made, '--json')) as {
     rules: { verdict: string; counts: Record<string, number>; nodes: { name: string; reason: string }[] }[];
   };
@@ -77,7 +77,12 @@ test('TensorRT-RTX builds the rules for int8: obeyed, and every pair behind a ke
 test('what that engine computed in INT8, TensorRT-RTX computes in INT8 from the migrated model, and nothing else', () => {
   const [model, out] = [join(folder, 'implicit.onnx'), join(folder, 'explicit.onnx')];
   writeFileSync(model, readFixture('int8/model.onnx.gz'));
-  const files = ['--cache', fixturePath('int8/calibration.cache'), '--layers', fixturePath('int8/layers.json')];
+  const files = [
+    '--calibration-cache',
+    fixturePath('int8/calibration.cache'),
+    '--layers',
+    fixturePath('int8/layers.json'),
+  ];
   expect(trtlens('quantization', 'migrate', model, ...files, '-o', out)).toContain(
     'In floating point, as in the engine: gap, fc.',
   );

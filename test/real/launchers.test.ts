@@ -124,7 +124,7 @@ describe('ssh', () => {
       const file = join(own, 'launcher.yaml');
       writeFileSync(file, JSON.stringify(launcher));
       const args = [join(import.meta.dirname, '../../dist/cli.js'), 'build', model, '--launcher', file, '--verbose'];
-      args.push('--backend', 'trtexec', '--strongly-typed', '--overrides', overrides, '--folder', join(own, 'builds'));
+      args.push('--backend', 'trtexec', '--strongly-typed', '--rules', overrides, '--folder', join(own, 'builds'));
       const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] });
       let again: NodeJS.Timeout | undefined;
       child.stderr.setEncoding('utf8').on('data', (text: string) => {

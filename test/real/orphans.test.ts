@@ -134,7 +134,7 @@ test.runIf(process.platform === 'linux').each([
   const rules = join(folder, name, 'rules.trtprec');
   writeFileSync(rules, 'base fp16\n');
   const args = ['build', model, '--backend', 'trtexec', '--trtexec', tool, '--folder', builds, '--verbose'];
-  args.push('--strongly-typed', '--overrides', rules);
+  args.push('--strongly-typed', '--rules', rules);
   const child = spawn(process.execPath, [cli, ...args], {
     stdio: ['ignore', 'ignore', 'pipe'],
     env: { ...process.env, TENSORRT_LENS_CACHE: cache },

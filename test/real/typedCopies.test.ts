@@ -94,7 +94,7 @@ beforeAll(async () => {
     writeFileSync(join(folder, file), model.bytes);
     writeFileSync(join(folder, rules), `model ./${file}\n${text}\n`);
     built[name] = {
-      ruled: build(file, `${name}-ruled`, '--overrides', rules),
+      ruled: build(file, `${name}-ruled`, '--rules', rules),
       plain: build(file, `${name}-plain`),
       rules,
     };
@@ -161,7 +161,7 @@ describe('rules that take nodes out of INT8', () => {
     const { ruled, plain } = built[name];
     const { nodes } = reportOn(name);
     const removed = nodes.find(({ removedByLine }) => removedByLine !== undefined)!;
-    expect(trtlens('fusion', '--build', ruled, '--node', removed.name).stdout).toMatch(
+    expect(trtlens('fusion', '--build', ruled, '--nodes', removed.name).stdout).toMatch(
       /Line 2 of the rules took it out\s+of\s+INT8/,
     );
     writeFileSync(join(folder, 'gate.yaml'), 'rules:\n  nodes: { unknown: 0 }\n');

@@ -115,6 +115,7 @@ it('the command line starts without its commands, and identifies a file without 
       .toSorted(),
   ).toEqual([
     'src/kernel/base/problem.ts',
+    'src/kernel/node/files/exists.ts',
     'src/kernel/node/files/userError.ts',
     'src/kernel/node/run/buildSteps.ts',
     'src/registry.ts',

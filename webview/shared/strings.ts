@@ -205,7 +205,7 @@ export const strings = {
     failed: (reason: string) => `The view failed: ${reason}`,
     commands: {
       build: 'To build an engine: trtlens build MODEL.onnx',
-      attach: 'To show another build: trtlens report --onnx MODEL.onnx --log BUILD.log',
+      attach: 'To show another build: trtlens show --onnx MODEL.onnx --log BUILD.log',
       ...Object.fromEntries(
         ['keepFp32', 'keepFp16', 'keepBf16'].map((one) => [
           one,

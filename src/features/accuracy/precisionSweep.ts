@@ -52,7 +52,7 @@ export interface SweepStep {
 /** The part of a step that a real engine gives. */
 export type MeasuredStep = Pick<SweepStep, 'measured' | 'milliseconds' | 'notMeasured'>;
 
-/** What `trtlens sweep --json` prints. */
+/** What `trtlens accuracy --precisions --json` prints. */
 export interface PrecisionSweep {
   tolerance: number;
   samples: number;

@@ -418,7 +418,7 @@ const measures: Partial<Record<RuleName, (check: Check, side: GateSide) => Measu
     cost === undefined
       ? {
           missing:
-            'What open dimensions cost is unknown: pass a build folder for which trtlens fusion --build FOLDER --fixed-shapes was run',
+            'What open dimensions cost is unknown: pass a build folder for which trtlens show --build FOLDER --fixed-shapes was run',
         }
       : { value: key === 'fused' ? cost.fused.length : Math.max(0, cost.kernels.dynamic - cost.kernels.fixed) },
   reformats: onLayers((check, { layers }) => reformats(check, layers)),

@@ -254,7 +254,7 @@ export const gateRules: Readonly<Record<RuleName, RuleGrammar>> = {
   tensorrt: { about: 'The version of TensorRT is that of the baseline.', words: ['same'] },
   gpu: { about: 'The GPU is that of the baseline.', words: ['same'] },
   dynamicShapes: {
-    about: 'What open dimensions cost, as `trtlens fusion --build FOLDER --fixed-shapes` found it.',
+    about: 'What open dimensions cost, as `trtlens show --build FOLDER --fixed-shapes` found it.',
     keys: {
       kernels: { unit: 'count', about: 'Kernels that a build for fixed shapes saves.', absolute: true },
       fused: { unit: 'count', about: 'Nodes that share a kernel with others only with fixed shapes.', absolute: true },
@@ -287,7 +287,7 @@ export const commonKeys: Readonly<Record<string, string>> = {
 /** The keys of a gate file. */
 export const gateKeys: Readonly<Record<string, string>> = {
   model: 'Path of the ONNX model, relative to this file.',
-  baseline: 'Path of the report (`trtlens fusion --json`) of the last good build, relative to this file.',
+  baseline: 'Path of the report (`trtlens show --json`) of the last good build, relative to this file.',
   rules: 'The rules for a build.',
 };
 

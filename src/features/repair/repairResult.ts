@@ -135,10 +135,10 @@ const wayOut = ({ model, failure, repairs, left }: RepairResult): string[] => {
   // The ids of a model with repairs are not those of the file.
   const nodes = (repairs.length === 0 ? left : failure)?.nodes ?? [];
   return [
-    `For the smallest model that fails alike: trtlens reduce ${model} -o reduced`,
+    `For the smallest model that fails alike: trtlens cut reduce ${model} -o reduced`,
     ...(nodes.length > 0
       ? [
-          `For the failing nodes as a model of their own: trtlens extract ${model} --nodes ${nodes.join(',')} -o part.onnx`,
+          `For the failing nodes as a model of their own: trtlens cut extract ${model} --nodes ${nodes.join(',')} -o part.onnx`,
         ]
       : []),
   ];

@@ -342,7 +342,8 @@ export function extractModel(
   const whole = segmentsSize(segments);
   if (whole > SIZE_LIMIT)
     return {
-      reason: 'The extracted model would have 2 GiB or more. Omit --embed to write its weights to a separate file',
+      reason:
+        'The extracted model would have 2 GiB or more. Omit --weights embed to write its weights to a separate file',
     };
   return {
     segments,

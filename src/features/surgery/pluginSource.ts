@@ -90,7 +90,7 @@ function kernelSource(plan: PluginPlan, chain: readonly ChainStep[]): string {
       'count',
       ...floats,
     ].join(', ')})`;
-  return `// ${name}: ${chain.map(({ node }) => node.op).join(', ')} in one kernel. Written by trtlens plugin.
+  return `// ${name}: ${chain.map(({ node }) => node.op).join(', ')} in one kernel. Written by trtlens cut plugin.
 #include <cuda_fp16.h>
 
 namespace
@@ -172,7 +172,7 @@ function pluginSource(plan: PluginPlan): string {
   const { name, domain, version, inputs, outputs, attributes, chain } = plan;
   const elementwise = Array.isArray(chain);
   const kinds = attributes.map(({ name: own, value, from }) => ({ own, from, ...kindOf(value) }));
-  return `// ${name}: an IPluginV3 that computes ${plan.nodes.length} ONNX nodes. Written by trtlens plugin.
+  return `// ${name}: an IPluginV3 that computes ${plan.nodes.length} ONNX nodes. Written by trtlens cut plugin.
 ${elementwise ? '' : `// Its enqueue() is not written yet and refuses to run: ${comment(chain.reason)}.\n`}#include "NvInfer.h"
 ${elementwise ? `#include "${name}_kernel.h"\n` : ''}
 #include <cstdint>
@@ -448,7 +448,7 @@ function pluginTest({ name, inputs }: PluginPlan): string {
   python test_${name}.py --library build/lib${name}.so     the plugin, on a GPU
 
 Needs numpy and onnxruntime; with the plugin also tensorrt and cupy. --size batch=4 sets a symbolic dimension (default 2).
-Written by trtlens plugin.
+Written by trtlens cut plugin.
 """
 
 import argparse

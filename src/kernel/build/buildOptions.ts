@@ -122,7 +122,7 @@ export const buildOptions = {
       'A .trtprec file with the precision of single nodes: sets layer precisions on TensorRT 10 and earlier; builds a typed copy of the model for TensorRT 11, for TensorRT-RTX and with a strongly typed build.',
     cli: [
       {
-        flag: 'overrides',
+        flag: 'rules',
         value: 'RULES',
         help: 'a .trtprec file: sets layer precisions on TensorRT 10 and earlier; builds a typed copy of the model for TensorRT 11, for TensorRT-RTX and with --strongly-typed',
       },
@@ -317,7 +317,7 @@ export const buildOptions = {
     cli: [
       {
         flag: 'record-choices',
-        help: 'record what TensorRT (8 to 10) offers for each layer: choices.jsonl in the build folder, for trtlens replay check --choices (python and polygraphy)',
+        help: 'record what TensorRT (8 to 10) offers for each layer: choices.jsonl in the build folder, for trtlens precision replay check --choices (python and polygraphy)',
       },
     ],
     except: ['matrix'],

@@ -358,7 +358,7 @@ const isPaths = (value: unknown): boolean =>
 export function arrayScript(commands: string[][]): string {
   const cases = commands.map((command, index) => `${index}) set -- ${quoteCommand(command)} ;;`);
   return `#!/bin/sh
-# Written by trtlens matrix. Runs one build: sh run.sh NUMBER, or as a task of an array.
+# Written by trtlens build. Runs one build: sh run.sh NUMBER, or as a task of an array.
 n=\${1:-\${SLURM_ARRAY_TASK_ID:-$JOB_COMPLETION_INDEX}}
 case $n in
 ${cases.join('\n')}

@@ -164,7 +164,7 @@ function conversion({ inputs, outputs }: ReportLayer): string {
 
 const isIdle = (op: string): boolean => isPart(op) || op === 'Constant' || op === '';
 
-/** What is known about the quantization of a model: `trtlens quantization --json`, and what views show. */
+/** What is known about the quantization of a model: `trtlens quantize --json`, and what views show. */
 export interface Quantization {
   tensors: TensorScale[];
   /** How many samples `observed` is from; absent: nothing was measured. */

@@ -5,7 +5,6 @@ import { languageCommands } from '../protocol/language.ts';
 export const commands = {
   build: 'tensorrtLens.build',
   buildAs: 'tensorrtLens.buildAs',
-  copyBuildCommand: 'tensorrtLens.copyBuildCommand',
   cancelBuild: 'tensorrtLens.cancelBuild',
   openGraph: 'tensorrtLens.openGraph',
   openWith: 'tensorrtLens.openWith',
@@ -62,6 +61,7 @@ export const commands = {
   useCalibrationCache: 'tensorrtLens.useCalibrationCache',
   evaluateGate: 'tensorrtLens.evaluateGate',
   fixBuildProblem: 'tensorrtLens.fixBuildProblem',
+  changeModel: 'tensorrtLens.changeModel',
   extractNodes: 'tensorrtLens.extractNodes',
   splitHere: 'tensorrtLens.splitHere',
   whatIf: 'tensorrtLens.whatIf',

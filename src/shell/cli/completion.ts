@@ -18,20 +18,28 @@ const scripts: Record<string, (commands: readonly CompletedCommand[]) => string>
 
 /** How each shell is told, for the help. */
 const uses = [
-  ['bash', 'trtlens completion bash > ~/.local/share/bash-completion/completions/trtlens'],
-  ['zsh', 'trtlens completion zsh > DIR/_trtlens, where DIR is in $fpath'],
+  ['bash', 'trtlens setup completion bash > ~/.local/share/bash-completion/completions/trtlens'],
+  ['zsh', 'trtlens setup completion zsh > DIR/_trtlens, where DIR is in $fpath'],
 ] as const;
 
 const usage = uses.map(([shell, use]) => `  ${shell.padEnd(6)}${use}`).join('\n');
 
-interface CommandRow {
+interface Row {
   summary: string;
-  load: () => Promise<Pick<Command, 'options' | 'subcommands'>>;
+  /** Absent: not listed, and not completed. */
+  group?: string;
+}
+
+/** A table of commands, and what its rows take. */
+export interface CommandSource<T extends Row> {
+  table: Readonly<Record<string, T>>;
+  optionsOfCommand: (row: T) => Promise<Command['options']>;
+  subcommandsOf: (row: T) => Promise<string[]>;
 }
 
 /** The command that prints the completion of a table of commands. */
-export const completionOf = (table: Readonly<Record<string, CommandRow>>): Command => ({
-  help: `trtlens completion bash|zsh
+export const completionOf = <T extends Row>(source: CommandSource<T>): Command => ({
+  help: `trtlens setup completion bash|zsh
 
 Prints a script with which a shell completes commands, subcommands, options and files of trtlens. To install it:
 
@@ -42,14 +50,19 @@ ${usage}
   run: async (args, terminal) => {
     const { positionals } = readArguments(args, {}, ['SHELL']);
     const shell = subcommandOf(Object.keys(scripts), positionals[0]);
-    await terminal.out(scripts[shell]!(await completedCommands(table)), 'data');
+    await terminal.out(scripts[shell]!(await completedCommands(source)), 'data');
     return exitCodes.done;
   },
 });
 
-export async function completedCommands(table: Readonly<Record<string, CommandRow>>): Promise<CompletedCommand[]> {
-  const commands = Object.entries(table).map(async ([name, { summary, load }]) => {
-    const { options, subcommands = [] } = await load();
+export async function completedCommands<T extends Row>({
+  table,
+  optionsOfCommand,
+  subcommandsOf,
+}: CommandSource<T>): Promise<CompletedCommand[]> {
+  const listed = Object.entries(table).filter(([, { group }]) => group !== undefined);
+  const commands = listed.map(async ([name, row]) => {
+    const [options, subcommands] = [await optionsOfCommand(row), await subcommandsOf(row)];
     const words = Object.entries({ ...options, help: { type: 'boolean', short: 'h' } }).flatMap(
       ([long, { type, short }]) =>
         [`--${long}`, ...(short === undefined ? [] : [`-${short}`])].map((text) => ({
@@ -57,7 +70,7 @@ export async function completedCommands(table: Readonly<Record<string, CommandRo
           takesValue: type === 'string',
         })),
     );
-    return { name, summary, subcommands, options: words };
+    return { name, summary: row.summary, subcommands, options: words };
   });
   const all = await Promise.all(commands);
   const topics = { name: 'help', summary: 'explain a command or a topic', subcommands: all.map(({ name }) => name) };

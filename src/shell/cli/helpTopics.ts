@@ -39,7 +39,7 @@ those of the model. To change them, write rules (net.trtprec):
 
   trtlens accuracy net.onnx --inputs F -o net.trtprec   find the rules
   trtlens precision check net.trtprec --onnx net.onnx   check them
-  trtlens build net.onnx --overrides net.trtprec        build with them
+  trtlens build net.onnx --rules net.trtprec            build with them
   trtlens precision verify net.trtprec --build FOLDER   see what TensorRT did
 
 The rules are described at
@@ -60,14 +60,25 @@ trtlens sends nothing anywhere. It downloads TensorRT-RTX or ONNX Runtime only
 after you agree (-y, --yes agrees in advance).
 `,
   },
-  'exit-codes': {
+  exit: {
     summary: 'what the exit status of a command means',
-    text: `0   done; for commands that check something: it passed
-1   done, but the check failed: gate, check, precision check and verify,
-    compare, accuracy, bisect, lint, an engine that cannot be loaded,
-    files that say nothing about a build
-2   cannot be done: wrong arguments, unreadable files, a missing program; one
-    line on stderr says why
+    text: `0   done; what was checked holds. diagnose: the log was explained. diff of
+    builds, what-if of a change: whatever they found
+1   done, and what was checked does not hold:
+      show                 the files say nothing about a build
+      inspect              the engine cannot be loaded there
+      check                the version will refuse it, or compute it wrong
+      precision            rules with errors, or that a build did not obey
+      accuracy, bisect     an output misses the tolerance
+      diff                 a tensor misses the tolerance
+      repair               not repairable with what is allowed
+      gate                 a rule is broken
+      build MATRIX.yaml    a build failed or is still running
+      what-if              no change reaches the goal
+      cut split --check    the parts compute other values
+      setup triton         the configuration contradicts the engine
+2   cannot be done: wrong arguments, unreadable files, a missing program, a
+    build that fails; one line on stderr says why
 130, 143, 129   ended by Ctrl-C, SIGTERM, or because the terminal was closed
 `,
   },

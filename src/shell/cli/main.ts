@@ -1,11 +1,11 @@
 #!/usr/bin/env node
 import { foldLines } from '../../kernel/base/problem.ts';
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { UserError } from '../../kernel/node/files/userError.ts';
 import { exitCodes, Usage } from '../../kernel/node/cli/command.ts';
-import { commandGroups, commandTable } from './commandTable.ts';
+import { commandGroups, commandOf, type CommandRow, commandTable, helpOf } from './commandTable.ts';
 import { exitLine, helpTopics } from './helpTopics.ts';
 import { processTerminal } from '../../kernel/node/cli/processTerminal.ts';
 import type { Terminal } from '../../kernel/node/cli/terminal.ts';
@@ -14,22 +14,20 @@ import { registerSteps } from '../../registry.ts';
 
 registerSteps();
 
-/** Commands by the names that they had in version 0.1, which still work. */
-const renamed = new Map([
-  ['ladder', 'sweep'],
-  ['quantisation', 'quantization'],
-]);
+const listed = Object.entries(commandTable).filter(([, { group }]) => group !== undefined);
 
-const longest = Math.max(...Object.keys(commandTable).map((name) => name.length));
+const longest = Math.max(...listed.map(([name]) => name.length));
 
 const groupHelp = (group: string): string => {
-  const rows = Object.entries(commandTable).filter(([, row]) => row.group === group);
+  const rows = listed.filter(([, row]) => row.group === group);
   return [`${group}:`, ...rows.map(([name, { summary }]) => `  ${name.padEnd(longest)}  ${summary}`)].join('\n');
 };
 
 const help = (): string => `${commandGroups.map(groupHelp).join('\n')}
 
 usage: trtlens COMMAND [options]; trtlens help COMMAND lists the options
+       trtlens FILE|FOLDER shows a build, a log or what a file is
+-y, --yes agrees to any download in advance
 topics: trtlens help ${Object.keys(helpTopics).join(' | ')}
 ${exitLine}
 `;
@@ -41,27 +39,35 @@ async function run([name, ...rest]: string[], terminal: Terminal): Promise<numbe
     return exitCodes.cannot;
   }
   if (name === 'help' || name === '--help' || name === '-h') {
-    return showHelp(rest[0], terminal);
+    return showHelp(rest, terminal);
   }
   if (name === 'version' || name === '--version' || name === '-V') {
     await terminal.out(`${version}\n`);
     return exitCodes.done;
   }
-  const current = renamed.get(name) ?? name;
-  const found = Object.hasOwn(commandTable, current) ? commandTable[current] : undefined;
-  if (!found) {
+  if (!Object.hasOwn(commandTable, name)) {
+    if (existsSync(name)) return run(['show', name, ...rest], terminal);
     terminal.note(await unknownCommand(name));
     return exitCodes.cannot;
   }
+  const row = commandTable[name]!;
+  if (row.replacedBy !== undefined && !rest.includes('--json'))
+    terminal.note(
+      `note: 'trtlens ${name}' is now 'trtlens ${row.replacedBy}'; the old name works in this release only`,
+    );
   if (asksForHelp(rest)) {
-    await terminal.out((await found.load()).help);
+    await terminal.out(await helpOf(name, row, rest[0]));
     return exitCodes.done;
   }
-  const command = await found.load();
-  if (!command.keepsLittle && inputBytes(rest) < largeInput) keepYoungGenerationSmall();
+  return runRow(name, row, rest, terminal);
+}
+
+async function runRow(name: string, row: CommandRow, rest: string[], terminal: Terminal): Promise<number> {
   try {
-    if (found.doing !== undefined) terminal.status(`${found.doing}…`);
-    return await command.run(rest, terminal);
+    const { command, args } = await commandOf(row, rest);
+    if (!command.keepsLittle && inputBytes(args) < largeInput) keepYoungGenerationSmall();
+    if (row.doing !== undefined) terminal.status(`${row.doing}…`);
+    return await command.run(args, terminal);
   } catch (error) {
     if (error instanceof Usage)
       terminal.note(`trtlens ${name}: ${foldLines(error.message)} (see trtlens ${name} --help)`);
@@ -74,12 +80,12 @@ async function run([name, ...rest]: string[], terminal: Terminal): Promise<numbe
 }
 
 /** `trtlens help`, with a topic or a command. One name can be both. */
-async function showHelp(topic: string | undefined, terminal: Terminal): Promise<number> {
+async function showHelp([topic, ...words]: string[], terminal: Terminal): Promise<number> {
   if (topic === undefined || topic.startsWith('-')) {
     await terminal.out(help());
     return exitCodes.done;
   }
-  if (!Object.hasOwn(helpTopics, topic)) return run([topic, '--help'], terminal);
+  if (!Object.hasOwn(helpTopics, topic)) return run([topic, ...words, '--help'], terminal);
   await terminal.out(helpTopics[topic]!.text);
   if (!Object.hasOwn(commandTable, topic)) return exitCodes.done;
   await terminal.out('\n');
@@ -93,7 +99,7 @@ function asksForHelp(args: readonly string[]): boolean {
 
 async function unknownCommand(name: string): Promise<string> {
   const { closestWords } = await import('../../kernel/base/text.ts');
-  const names = Object.keys(commandTable);
+  const names = listed.map(([known]) => known);
   const [near] = closestWords(name, names, 1);
   const others = near === undefined ? `commands are ${names.join(', ')}` : `did you mean '${near}'?`;
   return `trtlens: unknown command '${name}'; ${others}`;

@@ -90,7 +90,7 @@ test('a part, a split and a plugin of a detector open next to it', async () => {
   await closeBeside(w, 'yolo_like-part.onnx');
 
   await find(w, 'op:Concat');
-  await w.runCommand('TensorRT: Split Model Behind Selected Node');
+  await w.changeModel('Split Model Behind Selected Node');
   await acceptPath(w, 'Folder for yolo_like-parts');
   await w.toast('Split into 2 parts').waitFor();
   await w.tab('part-0.onnx').waitFor();
@@ -100,7 +100,7 @@ test('a part, a split and a plugin of a detector open next to it', async () => {
   await closeBeside(w, 'part-0.onnx');
 
   await find(w, 'op:Sigmoid');
-  await w.runCommand('TensorRT: Replace Selected Nodes by Plugin');
+  await w.changeModel('Replace Selected Nodes by Plugin');
   // A question stays when something else gets the focus.
   await w.box('Name of the operator').waitFor();
   await w.view.getByLabel('Search nodes').click();
@@ -131,7 +131,7 @@ test('a build that fails for an operator offers a plugin and the smallest part t
   await w.toast('written to').waitFor();
   await w.tab('model.onnx').waitFor();
   await closeBeside(w, 'model.onnx');
-  await w.runCommand('TensorRT: Reduce to a Minimal Model');
+  await w.changeModel('Reduce to a Minimal Model');
   await acceptPath(w, 'Folder for yolo_broken-reduced');
   await w.toast(/→ 1 nodes? in \d+ builds/).waitFor({ timeout: DOWNLOAD });
   await w.tab('model.onnx').waitFor();
@@ -162,7 +162,7 @@ test('nodes in a rectangle of a language model become a model', async () => {
   await w.page.mouse.up();
   await w.page.keyboard.up('Shift');
   await w.view.getByText(/^\d+ nodes in the rectangle$/).waitFor();
-  await w.runCommand('TensorRT: Extract Selected Nodes');
+  await w.changeModel('Extract Selected Nodes');
   await acceptPath(w, /Extract \d+ nodes/);
   await w.tab('bert_base-part.onnx').waitFor();
   await w.viewWith('#root > *');
@@ -174,7 +174,7 @@ test('an output within an attention dissolves this one', async () => {
   const w = await open();
   await openGraph(w, 'fp16_overflow_fp16.onnx');
   await find(w, 'name:layers.1/attn/qk/MatMul');
-  await w.runCommand('TensorRT: What If…');
+  await w.changeModel('What If…');
   await w.quickPick('Mark as Output').waitFor();
   await w.shot('change-11-what-if');
   await w.quickPick('Mark as Output').click();

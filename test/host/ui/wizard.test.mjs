@@ -133,7 +133,7 @@ test('the form asks for shapes, precision, workspace and weights, goes back, and
   // What the open dimensions cost is asked without a selection, and the build says it from then on.
   await w.openFile('open.onnx');
   await w.graphAtRest();
-  await w.runCommand('TensorRT: What If…');
+  await w.changeModel('What If…');
   await answer(w, 'Select a change to try', 'Build for Other Shapes…');
   for (const [dimension, size] of Object.entries({ batch: '2', seq: '128' })) {
     // oxlint-disable-next-line no-await-in-loop -- one question after the other

@@ -99,7 +99,10 @@ export class Workbench {
 
   /** Picks from the menu of a line of the side bar, which goes away when the tree is filled anew. */
   async pickInRow(row, text) {
-    await this.#pick(text, 'the line', () => row.click({ button: 'right' }));
+    await this.#pick(text, 'the line', async () => {
+      await row.click({ button: 'right' });
+      await this.openSubmenu(text);
+    });
   }
 
   /** Picks from a menu; opens it again, where it went away before. */
@@ -115,15 +118,32 @@ export class Workbench {
     assert.fail(`The menu of ${what} never stayed open for "${text}"`);
   }
 
-  /** Opens the extension's part of an open menu, unless the item is in the menu itself; whether it is there then. */
+  /** Opens the extension's parts of an open menu, unless the item is in the menu itself; whether it is there then. */
   async openSubmenu(text) {
+    await this.page
+      .locator('.monaco-menu .action-item')
+      .first()
+      .waitFor({ timeout: STEP / 12 })
+      .catch(() => {});
     if (await this.menuItem(text).isVisible()) return true;
-    const own = this.page.locator('.monaco-menu .action-item:has(.submenu-indicator)', { hasText: /^TensorRT/ });
-    if (!(await own.isVisible())) return false;
-    await own.hover();
-    const shown = this.page.locator('.monaco-submenu .action-item').first();
-    await shown.waitFor({ timeout: STEP / 12 }).catch(() => {});
-    return this.menuItem(text).isVisible();
+    const own = this.page.locator('.monaco-menu .action-item:has(.submenu-indicator)', {
+      hasText: /^(?:TensorRT|Keep in|Copy|Go to)$/,
+    });
+    // oxlint-disable no-await-in-loop -- one menu after the other
+    for (const part of await own.all()) {
+      await part.hover();
+      const shown = this.page.locator('.monaco-submenu .action-item').first();
+      await shown.waitFor({ timeout: STEP / 12 }).catch(() => {});
+      if (await this.menuItem(text).isVisible()) return true;
+    }
+    // oxlint-enable no-await-in-loop
+    return false;
+  }
+
+  /** Picks a change of the model or of the selected nodes. */
+  async changeModel(text) {
+    await this.runCommand('TensorRT: Change the Model');
+    await this.quickPick(text).first().click();
   }
 
   /** One Escape closes the innermost menu only, and does nothing where the menu does not have the focus yet. */
@@ -338,6 +358,7 @@ export class Workbench {
       const at = [place.x + place.width * x, place.y + place.height * y + below];
       await this.page.mouse.move(...at);
       await this.page.mouse.click(...at, { button: 'right' });
+      await this.openSubmenu(text);
     });
   }
 

@@ -158,7 +158,7 @@ function nothingJudged(outputs: readonly AccuracyOutput[]): string | null {
   if (outputs.some(({ judged }) => judged)) return null;
   return outputs.length === 0
     ? 'No node computes an output of the model, so nothing was judged.'
-    : 'No output is floating point, so none was judged. The command line judges the others with --judge.';
+    : 'No output is floating point, so none was judged. The command line judges the others with --outputs all.';
 }
 
 /** How many nodes have no errors of their own, and why: `3 nodes not judged: inside a loop body`. */

@@ -135,7 +135,7 @@ async function checkExport(search: Search): Promise<BisectResult> {
   }
   if (worker === null)
     throw new UserError(
-      'No TensorRT with a GPU was found, so there is no engine to compare. Pass --python PROGRAM, or run this where the engine runs; trtlens fusion lists the nodes that TensorRT names nowhere, from a build log alone',
+      'No TensorRT with a GPU was found, so there is no engine to compare. Pass --python PROGRAM, or run this where the engine runs; trtlens show lists the nodes that TensorRT names nowhere, from a build log alone',
     );
   status('Loading TensorRT…');
   const info = await worker.start();

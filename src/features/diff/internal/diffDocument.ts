@@ -132,7 +132,7 @@ function withShortKernels(text: string): string {
 }
 
 /** Both sides, how their nodes were matched, the figures, and the changes ranked by what they cost. */
-export function diffDocument(diff: BuildDiff, { full = false } = {}): Document {
+export function diffDocument(diff: BuildDiff): Document {
   const { matched, totals, time } = diff;
   const { byName, byStructure, onlyA, onlyB } = matched;
   const states = Object.entries(totals.states).filter(([, count]) => count > 0);
@@ -148,7 +148,7 @@ export function diffDocument(diff: BuildDiff, { full = false } = {}): Document {
       cells: [
         deltaMs === null || isSameTime(deltaMs) ? '' : deltaText(deltaMs),
         `${alike.length > 1 ? `${alike.length} × ` : ''}${kindText(first!)}`,
-        (full ? first!.message : withShortKernels(first!.message)).replace(/\.$/, '') + others,
+        withShortKernels(first!.message).replace(/\.$/, '') + others,
       ],
     };
   });

@@ -7,6 +7,7 @@ import { registerLater } from '../../../kernel/vscode/platform/registerCommands.
 export const registerSurgery = (parts: SurgeryParts): vscode.Disposable =>
   registerLater(
     [
+      commands.changeModel,
       commands.extractNodes,
       commands.splitHere,
       commands.whatIf,

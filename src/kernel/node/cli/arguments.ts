@@ -4,29 +4,73 @@ import { type Options, Usage } from './command.ts';
 import { errorText } from '../../base/problem.ts';
 import { closestWords } from '../../base/text.ts';
 
-/** Names that options had, which still work where they mean nothing else: one meaning has one name in all commands. */
-export const renamedOptions: Readonly<Record<string, string>> = {
-  anonymise: 'anonymize',
-  gpu: 'compute-capability',
-  output: 'out',
-  report: 'html',
-  samples: 'inputs',
-  target: 'tensorrt',
+/**
+ * Names that options had, which still work where they mean nothing else: one meaning has one name in all commands. Of
+ * several new names, the first that a command has.
+ */
+export const renamedOptions: Readonly<Record<string, readonly string[]>> = {
+  anonymise: ['anonymize'],
+  cache: ['calibration-cache'],
+  gpu: ['compute-capability'],
+  list: ['dry-run'],
+  low: ['precision'],
+  'max-minutes': ['max-seconds'],
+  members: ['group'],
+  names: ['nodes'],
+  node: ['nodes'],
+  output: ['out'],
+  overrides: ['rules'],
+  prediction: ['accuracy'],
+  report: ['html', 'build'],
+  samples: ['inputs'],
+  target: ['tensorrt'],
 };
+
+/** trtexec's names for what is written in another way here; those that differ only in case need no row. */
+const trtexecOptions: Readonly<Record<string, string>> = {
+  best: 'precision best',
+  bf16: 'precision bf16',
+  builderOptimizationLevel: 'optimization-level N',
+  calib: 'calibration-cache FILE',
+  dynamicPlugins: 'plugin FILE',
+  exportOutput: 'out FILE.npz',
+  fp16: 'precision fp16',
+  fp8: 'precision fp8',
+  hardwareCompatibilityLevel: 'hardware-compatibility LEVEL',
+  int8: 'precision int8',
+  layerOutputTypes: 'rules FILE',
+  layerPrecisions: 'rules FILE',
+  loadInputs: 'inputs FILE',
+  markDebug: 'debug-tensor NAME',
+  memPoolSize: 'workspace MIB',
+  plugins: 'plugin FILE',
+  saveEngine: 'engine FILE',
+  staticPlugins: 'plugin FILE',
+  timingCacheFile: 'timing-cache FILE',
+};
+
+/** What an unknown option is called here; undefined: it is not one of trtexec's, or this command has nothing like it. */
+function hereFor(unknown: string, options: Options): string | undefined {
+  const named = trtexecOptions[unknown] ?? unknown.replaceAll(/[A-Z]+/g, (capitals) => `-${capitals.toLowerCase()}`);
+  return named !== unknown && options[named.split(' ', 1)[0]!] ? `--${named}` : undefined;
+}
+
+/** What every command accepts, because a script may agree to all downloads in advance. */
+const anyCommand: Options = { yes: { type: 'boolean', short: 'y' } };
 
 /** The option of every command that writes files that a user names. */
 export const forceOption = { force: { type: 'boolean' } } as const;
 
 /** Which options would do nothing: they are refused instead of ignored. `--yes` and `--force` always pass. */
-export interface OptionForms {
+export interface OptionForms<Name extends string = string> {
   /** An option, and those of which one must be there as well. */
-  needs?: Readonly<Record<string, readonly string[]>>;
+  needs?: Partial<Record<Name, readonly Name[]>>;
   /** An option, and those that do nothing with it. */
-  without?: Readonly<Record<string, readonly string[]>>;
+  without?: Partial<Record<Name, readonly Name[]>>;
 }
 
 /** All options of a command but these, for a form of it that takes nothing else. */
-export const allBut = (options: Options, ...names: string[]): string[] =>
+export const allBut = <T extends Options>(options: T, ...names: string[]): (keyof T & string)[] =>
   Object.keys(options).filter((name) => ![...names, 'yes', 'force'].includes(name));
 
 /**
@@ -37,14 +81,17 @@ export function readArguments<T extends Options>(
   args: string[],
   options: T,
   positionals: string[] = [],
-  forms: OptionForms = {},
+  forms: OptionForms<keyof T & string> = {},
 ) {
-  const old = Object.entries(renamedOptions).filter(([name, now]) => options[now] && !options[name]);
+  const old = Object.entries(renamedOptions).flatMap(([name, names]) => {
+    const now = options[name] ? undefined : names.find((one) => options[one]);
+    return now === undefined ? [] : [[name, now] as const];
+  });
   const olds = old.map(([name, now]) => [
     name,
     { type: options[now]!.type, multiple: options[now]!.multiple ?? false },
   ]);
-  const known: Options = { ...options, ...Object.fromEntries(olds) };
+  const known: Options = { ...anyCommand, ...options, ...Object.fromEntries(olds) };
   const parse = () =>
     parseArgs({ args: withJoinedValues(args, known), options: known as T, allowPositionals: true, strict: true });
   let parsed: ReturnType<typeof parse>;
@@ -54,15 +101,18 @@ export function readArguments<T extends Options>(
     // Node's own text has advice about `--` behind the first sentence.
     const [text] = errorText(error).split('. ') as [string];
     const [, unknown] = /^Unknown option '--([^']+)'/.exec(text) ?? [];
+    const here = unknown === undefined ? undefined : hereFor(unknown, options);
+    if (here !== undefined) throw new Usage(`--${unknown} is an option of trtexec; here it is ${here}`);
     const [near] = unknown === undefined ? [] : closestWords(unknown, Object.keys(options), 1);
     throw new Usage(near === undefined ? text : `${text}; did you mean '--${near}'?`);
   }
   const values = parsed.values as Record<string, unknown>;
   for (const [name, now] of old) {
-    if (values[name] !== undefined) values[now] ??= values[name];
+    if (values[name] !== undefined) values[now] ??= name === 'max-minutes' ? inSeconds(values[name]) : values[name];
     delete values[name];
   }
   checkForms(values, forms);
+  if (!options['yes']) delete values['yes'];
   allowReplacingAll(values['force'] === true);
   const missing = positionals[parsed.positionals.length];
   if (missing?.startsWith('[') === false) throw new Usage(`${missing} is missing`);
@@ -71,13 +121,19 @@ export function readArguments<T extends Options>(
   return parsed;
 }
 
-function checkForms(values: Readonly<Record<string, unknown>>, { needs = {}, without = {} }: OptionForms): void {
+/** Minutes as seconds; what is not a number stays, and is reported. */
+const inSeconds = (minutes: unknown): unknown =>
+  /^\d{1,7}$/.test(String(minutes)) ? String(Number(minutes) * 60) : minutes;
+
+function checkForms(values: Readonly<Record<string, unknown>>, forms: OptionForms): void {
+  const needs = Object.entries<readonly string[] | undefined>(forms.needs ?? {});
+  const without = Object.entries<readonly string[] | undefined>(forms.without ?? {});
   // An empty value is none: agents pass `--nsys=` so that no program is looked for.
   const has = (name: string) => values[name] !== undefined && values[name] !== '';
-  for (const [name, others] of Object.entries(needs))
+  for (const [name, others = []] of needs)
     if (has(name) && !others.some(has))
       throw new Usage(`--${name} needs ${others.map((other) => `--${other}`).join(' or ')}`);
-  for (const [name, others] of Object.entries(without)) {
+  for (const [name, others = []] of without) {
     const other = has(name) && others.find(has);
     if (other) throw new Usage(`--${name} cannot be combined with --${other}`);
   }

@@ -19,7 +19,7 @@ export const runFlags = {
     help: "JSON of ONNX Runtime's TensorRT provider (trt_…, nv_…) as options of the build; further flags win",
   },
   'print-provider-options': { help: 'print the options as JSON for that provider, and build nothing' },
-  html: { value: 'FILE', help: 'also write the page of trtlens report' },
+  html: { value: 'FILE', help: 'also write the page of trtlens show' },
   force: { help: 'overwrite the engine, caches and page whatever is there now' },
   repair: { help: 'if the build fails, repair the model, as far as that is exact, and build it again' },
   yes: { short: 'y', help: 'download TensorRT-RTX without asking' },
@@ -62,6 +62,12 @@ export type BuildValues = Readonly<Record<string, string | boolean | (string | b
 
 /** The value of a flag that takes one text. */
 export const textOf = (values: BuildValues, flag: string): string | undefined => values[flag] as string | undefined;
+
+/** `--max-seconds`, in minutes. */
+export function minutesOf(values: BuildValues): number | undefined {
+  const seconds = wholeNumber('--max-seconds', textOf(values, 'max-seconds'));
+  return seconds === undefined ? undefined : seconds / 60;
+}
 
 /**
  * The options of a build from their flags.

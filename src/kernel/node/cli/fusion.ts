@@ -83,8 +83,8 @@ const options = {
   ...buildFileOptions,
   build: { type: 'string' },
   json: { type: 'boolean' },
-  node: { type: 'string' },
-  members: { type: 'string' },
+  nodes: { type: 'string' },
+  group: { type: 'string' },
   tactics: { type: 'string' },
   memory: { type: 'boolean' },
   'fixed-shapes': { type: 'boolean' },
@@ -92,17 +92,8 @@ const options = {
   yes: { type: 'boolean', short: 'y' },
 } as const;
 
-export const fusion: Command = {
-  help: `trtlens fusion --onnx MODEL.onnx [--layers LAYERS.json] [--log BUILD.log] [--profile PROFILE.json] [--ort-log ORT.log]
-               [--json] [--node NAME | --members N | --tactics NAME | --memory]
-trtlens fusion [--layers LAYERS.json] [--log BUILD.log] [--profile PROFILE.json] [--json]
-trtlens fusion --build FOLDER [--onnx MODEL.onnx] [--optimization-profile N] [--json] [--node NAME | --members N | --tactics NAME | --memory | --fixed-shapes [--yes]]
-
-Joins the output of a build with its model and reports what happened to every node.
-Needs --layers, --log or both; each file may be gzip-compressed. Without --onnx, one of
-the three is enough: the report covers the engine's layers, and its nodes are unknown.
-
-  --build FOLDER   a build folder of trtlens instead of its files
+/** Its options, in the help of what takes them. */
+export const fusionHelp = `  --build FOLDER   a build folder of trtlens instead of its files
   --onnx FILE      the model that was built; its weights are not needed
   --layers FILE    layer info: trtexec --exportLayerInfo, or the engine inspector's JSON
   --log FILE       verbose build log of trtexec, Polygraphy, Python or trtlens
@@ -113,8 +104,8 @@ the three is enough: the report covers the engine's layers, and its nodes are un
                    execution provider runs each node
   --build-number N the N-th build in the log, from 1; default: the last that fits the model
   --optimization-profile N  the engine's optimization profile, from 0; default: 0
-  --node NAME      only the nodes of this name, or the node of this id: fate, evidence, layers, neighbors
-  --members N      only ForeignNode N: its kernels in order with the nodes that each computes
+  --nodes NAME     only the nodes of this name, or the node of this id: fate, evidence, layers, neighbors
+  --group N        only ForeignNode N: its kernels in order with the nodes that each computes
   --tactics NAME   of a node or layer: the tactics that the log timed, and why TensorRT took this one
   --memory         where the engine's memory goes: what the log records, and what is alive at the peak (estimated)
   --fixed-shapes   with --build: also builds the model for the usual shapes with TensorRT-RTX, once, and says what the
@@ -122,8 +113,20 @@ the three is enough: the report covers the engine's layers, and its nodes are un
   --marked BUILD   a build folder, or a report of --json, with a profile, of the same model in more kernels, such as
                    with --all-outputs: what the fusion in each layer saved, in time, launches and bytes
   -y, --yes        agree to the download of TensorRT-RTX
-  --json           the report, or what --node or --members selects, as one JSON document
+  --json           the report, or what --nodes or --group selects, as one JSON document
+`;
 
+export const fusion: Command = {
+  help: `trtlens fusion --onnx MODEL.onnx [--layers LAYERS.json] [--log BUILD.log] [--profile PROFILE.json] [--ort-log ORT.log]
+               [--json] [--nodes NAME | --group N | --tactics NAME | --memory]
+trtlens fusion [--layers LAYERS.json] [--log BUILD.log] [--profile PROFILE.json] [--json]
+trtlens fusion --build FOLDER [--onnx MODEL.onnx] [--optimization-profile N] [--json] [--nodes NAME | --group N | --tactics NAME | --memory | --fixed-shapes [--yes]]
+
+Joins the output of a build with its model and reports what happened to every node.
+Needs --layers, --log or both; each file may be gzip-compressed. Without --onnx, one of
+the three is enough: the report covers the engine's layers, and its nodes are unknown.
+
+${fusionHelp}
 Exit status 1: the files say nothing about the build, because they are something else or damaged. 2: they are of
 another model.
 `,
@@ -133,8 +136,8 @@ another model.
       needs: { ...buildFileForms.needs, nsys: ['profile'], 'fixed-shapes': ['build'] },
       without: { ...buildFileForms.without, marked: ['memory', 'tactics'] },
     });
-    if ([values.node, values.members, values.tactics, values.memory].filter((part) => part !== undefined).length > 1)
-      throw new Usage('pass only one of --node, --members, --tactics and --memory');
+    if ([values.nodes, values.group, values.tactics, values.memory].filter((part) => part !== undefined).length > 1)
+      throw new Usage('pass only one of --nodes, --group, --tactics and --memory');
     if (values.nsys && !values.profile?.endsWith('.nsys-rep'))
       throw new Usage('--nsys needs --profile TRACE.nsys-rep: nothing else is read with it');
     if (values['fixed-shapes']) await findCost(values.build!, values.yes === true, terminal);
@@ -143,7 +146,7 @@ another model.
     const foreign = plain.problems.find(({ code }) => code === 'other-model');
     if (foreign) throw new UserError(foreign.message);
     const report = values.marked === undefined ? plain : await withMarkedBuild(plain, values.marked, files);
-    const members = wholeNumber('--members', values.members);
+    const members = wholeNumber('--group', values.group);
     if (values.tactics !== undefined) {
       const log = await logOf(values, report, files);
       const documents = layersNamed(report, values.tactics).map((layer) => explainTactics(report, layer, log));
@@ -153,8 +156,8 @@ another model.
       const document = memoryDocument(report, await logOf(values, report, files));
       if (values.json) await printJson(terminal, document);
       else await terminal.out(renderText(document));
-    } else if (values.node !== undefined) {
-      const nodes = nodesOf(report, values.node);
+    } else if (values.nodes !== undefined) {
+      const nodes = nodesOf(report, values.nodes);
       if (values.json) await printJson(terminal, { nodes: nodes.map((node) => nodeFacts(report, node)) });
       else await terminal.out(nodes.map((node) => formatNode(report, node)).join('\n'));
     } else if (members !== undefined) {
@@ -201,7 +204,7 @@ const saysNothing = ({ layers, foreignNodes, placement, accounting }: FusionRepo
 
 /** The report on a build, or without `--onnx` on its engine alone. */
 async function reportOf(
-  values: BuildFileValues & { node?: string | undefined; build?: string | undefined },
+  values: BuildFileValues & { nodes?: string | undefined; build?: string | undefined },
   files: ParsedFiles,
 ): Promise<FusionReport> {
   if (values.build !== undefined) return reportOfBuild(values.build, values, files);
@@ -214,8 +217,9 @@ async function reportOf(
   if (values.onnx !== undefined)
     return withFigures(await loadFiles({ ...given, onnx: requireBuildFiles(values) }, files));
   requireEngineFiles(values);
-  if (values.node !== undefined)
-    throw new Usage('--node needs --onnx MODEL.onnx: without the model there are no nodes');
+  if (values['ort-log'] !== undefined) throw new Usage('--ort-log needs --onnx MODEL.onnx: it names nodes');
+  if (values.nodes !== undefined)
+    throw new Usage('--nodes needs --onnx MODEL.onnx: without the model there are no nodes');
   return (await loadEngine(given, files)).report;
 }
 

@@ -32,12 +32,12 @@ export function countProblems(problems: readonly Problem[]): string {
 /** What the texts of the core call by its name, and the command that does it here. The editor has buttons instead. */
 const commands: readonly [name: string, command: string][] = [
   ['typed copy of the model', 'trtlens precision apply'],
-  ['A check of the replay', 'trtlens replay check'],
+  ['A check of the replay', 'trtlens precision replay check'],
   ['an inspection of the engine', 'trtlens inspect'],
   ['A bisection of the engine', 'trtlens bisect'],
-  ['One can be written from the engine', 'trtlens triton'],
-  ['This report is on build', 'trtlens fusion --build-number N'],
-  ['This report is on profile', 'trtlens fusion --optimization-profile N'],
+  ['One can be written from the engine', 'trtlens setup triton'],
+  ['This report is on build', 'trtlens show --build-number N'],
+  ['This report is on profile', 'trtlens show --optimization-profile N'],
 ];
 
 /** A message with the command of `trtlens` that does what it advises. */

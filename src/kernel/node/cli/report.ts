@@ -32,6 +32,13 @@ const options = {
   ...forceOption,
 } as const;
 
+/** What it writes, in the help of what takes these options. */
+export const reportHelp = `  -o, --out FILE       the file to write; only the page's data if the name ends in .json
+  --model-explorer DIR write fate, kernel, type and time of each node as custom node data for Model Explorer
+  --force              overwrite files that trtlens did not write
+  --perfetto FILE      write layers, kernels and the stages of the build as a trace for Perfetto or chrome://tracing
+`;
+
 export const report: Command = {
   help: `trtlens report --onnx MODEL.onnx [--layers F] [--log F] [--profile F] -o report.html
 trtlens report [--layers F] [--log F] [--profile F] -o report.html
@@ -47,12 +54,8 @@ Without --onnx, the graph is that of the engine: its layers, kernels and tensors
   --optimization-profile N  the engine's optimization profile, from 0
   --ort-log FILE       verbose log of ONNX Runtime: which execution provider runs each node
   --build FOLDER       a build folder of trtlens instead of the files
-  --marked BUILD       what the fusion in each layer saved, as for trtlens fusion: columns of the table of layers
-  -o, --out FILE       the file to write; only the page's data if the name ends in .json
-  --model-explorer DIR write fate, kernel, type and time of each node as custom node data for Model Explorer
-  --force              overwrite files that trtlens did not write
-  --perfetto FILE      write layers, kernels and the stages of the build as a trace for Perfetto or chrome://tracing
-`,
+  --marked BUILD       what the fusion in each layer saved, as for trtlens show: columns of the table of layers
+${reportHelp}`,
   options,
   run: async (args, terminal) => {
     const { values } = readArguments(args, options, [], buildFileForms);

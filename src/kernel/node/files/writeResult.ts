@@ -33,7 +33,7 @@ const kinds = {
   'calibration-cache': { shown: 'a calibration cache', found: 'calibration-cache' },
   page: { shown: 'a page', made: /<title>TensorRT Lens<\/title>|<meta name="generator" content="TensorRT Lens">/ },
   data: { shown: 'data', made: /^\{"generator":"TensorRT Lens",/, mark: withGenerator },
-  // A baseline, as `trtlens fusion --json` prints it, too.
+  // A baseline, as `trtlens show --json` prints it, too.
   report: { shown: 'a report', made: /^\{\s*"schema": ?\d+,\s*"tensorrt": ?\{/ },
   // Perfetto reads nothing after a property that it doesn't know: the mark is the last one.
   trace: {

@@ -34,7 +34,7 @@ export interface BuildSide extends GateSide {
 
 /**
  * Reads one side of a comparison.
- * @param path a build folder, or a report (`trtlens fusion --json`, also gzip-compressed)
+ * @param path a build folder, or a report (`trtlens show --json`, also gzip-compressed)
  * @param onnx the model; by default where the build's manifest says it is. Without it, nodes are known by name only.
  * @param optimizationProfile of an engine with several, from 0; by default the first of a build folder, and that of a report
  * @throws {UserError} if it is neither, or the model is another one or has changed since
@@ -54,7 +54,7 @@ export async function readBuildSide(
   const shown = side.report.optimizationProfile?.shown ?? 0;
   if (optimizationProfile !== undefined && optimizationProfile !== shown)
     throw new UserError(
-      `${path} is a report on optimization profile ${shown}. Pass the build folder, or write a report on profile ${optimizationProfile} with trtlens fusion --optimization-profile ${optimizationProfile} --json`,
+      `${path} is a report on optimization profile ${shown}. Pass the build folder, or write a report on profile ${optimizationProfile} with trtlens show --optimization-profile ${optimizationProfile} --json`,
     );
   return side;
 }
@@ -144,13 +144,13 @@ function readReport(path: string, text: string): FusionReport {
   let value: unknown;
   try {
     const parsed = JSON.parse(text) as { fusion?: unknown; report?: unknown } | null;
-    // What `trtlens build --json` and `trtlens report -o x.json` write holds the report, too.
+    // What `trtlens build --json` and `trtlens show -o x.json` write holds the report, too.
     value = parsed?.fusion ?? parsed?.report ?? parsed;
   } catch {
-    throw new UserError(`${path} is not JSON: pass a build folder, or what \`trtlens fusion --json\` wrote`);
+    throw new UserError(`${path} is not JSON: pass a build folder, or what \`trtlens show --json\` wrote`);
   }
   if (!isReport(value))
-    throw new UserError(`${path} is not a fusion report: pass a build folder, or what \`trtlens fusion --json\` wrote`);
+    throw new UserError(`${path} is not a fusion report: pass a build folder, or what \`trtlens show --json\` wrote`);
   return value;
 }
 

@@ -42,7 +42,7 @@ const build: Readonly<Record<string, Parameter>> = {
 };
 const buildFiles = ['build', 'layers', 'log', 'profile'];
 /** An empty `--nsys`: no program is run to read a trace. */
-const command = ['fusion', '--nsys='] as const;
+const command = ['show', '--nsys='] as const;
 const fusion = async () => (await import('../../../kernel/node/cli/fusion.ts')).fusion;
 
 /** Every tool, by the name that agents call. */
@@ -62,7 +62,7 @@ export const agentTools: Readonly<Record<string, AgentTool>> = {
       'What became of one ONNX node in a build: its fate, whether that is exact or derived, the evidence, the line of the log, its layers, and what its neighbors became.',
     command,
     parameters: {
-      node: { kind: 'text', about: 'Name or id of the node', required: true },
+      node: { kind: 'text', about: 'Name or id of the node', required: true, option: 'nodes' },
       ...build,
     },
     anyOf: buildFiles,
@@ -74,7 +74,7 @@ export const agentTools: Readonly<Record<string, AgentTool>> = {
       'The kernels of one ForeignNode in order, with time and the nodes that each computes, exact or derived.',
     command,
     parameters: {
-      group: { kind: 'integer', about: 'Number of the ForeignNode, from 0', required: true, option: 'members' },
+      group: { kind: 'integer', about: 'Number of the ForeignNode, from 0', required: true, option: 'group' },
       ...build,
     },
     anyOf: buildFiles,
@@ -87,7 +87,7 @@ export const agentTools: Readonly<Record<string, AgentTool>> = {
     parameters: {
       a: {
         kind: 'side',
-        about: 'First build: a build folder, or a report of trtlens fusion --json',
+        about: 'First build: a build folder, or a report of trtlens show --json',
         required: true,
         option: null,
       },
@@ -115,7 +115,7 @@ export const agentTools: Readonly<Record<string, AgentTool>> = {
     command: ['gate'],
     parameters: {
       gate: { kind: 'gate', about: 'Gate file', required: true, option: null },
-      build: { kind: 'side', about: 'Build folder, or a report of trtlens fusion --json', required: true },
+      build: { kind: 'side', about: 'Build folder, or a report of trtlens show --json', required: true },
       baseline: { kind: 'side', about: 'Build or report to compare with, instead of the one in the gate file' },
       onnx: { kind: 'file', about: 'The model, instead of the one in the gate file or build' },
       accuracy: { kind: 'file', about: 'Output of trtlens accuracy --json, for the rule accuracy' },

@@ -85,6 +85,6 @@ test('adds the command that does what a message advises', () => {
   const { notes } = driverCommand({ model: 'm', precision: 'fp16' }, files, { product: 'tensorrt-rtx' });
   expect(withCommands(notes[0]!.message)).toMatch(/typed copy of the model\. \(run trtlens precision apply\)$/);
   const { advice } = RULES.find(({ id }) => id === 'replay-tactic')!;
-  expect(withCommands(advice as string)).toContain('(run trtlens replay check)');
+  expect(withCommands(advice as string)).toContain('(run trtlens precision replay check)');
   expect(withCommands('Nothing to add.')).toBe('Nothing to add.');
 });

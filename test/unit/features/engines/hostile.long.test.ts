@@ -57,7 +57,7 @@ it('damaged models', { timeout }, async () => {
     await ends(check, model, '--no-parser');
     await ends(inspect, model);
     await ends(split, model, '--suggest');
-    await ends(extract, model, '--names', '**', '-o', `${out}.onnx`);
+    await ends(extract, model, '--nodes', '**', '-o', `${out}.onnx`);
     await ends(precision, 'check', rules, '--onnx', model);
   });
   await fc.assert(property, { numRuns });

@@ -84,7 +84,7 @@ it('without a build that passed cannot judge', async () => {
     writeFileSync(file('none.json'), text);
     const ran = runCommand(gate, file('vit.gate.yaml'), '--matrix', file('none.json'));
     // oxlint-disable-next-line no-await-in-loop -- three
-    await expect(ran).rejects.toThrow('pass the output of `trtlens matrix --json`');
+    await expect(ran).rejects.toThrow('pass the output of `trtlens build --json`');
   }
 });
 
@@ -108,18 +108,18 @@ describe('a build of another network', () => {
     reportOf('swin.report.json', 'model.onnx', swin);
     const path = gateOf('baseline: swin.report.json');
     const vit = reportOf('vit.json', 'model.onnx', [...names('vit/MatMul', 20), 'Relu0']);
-    await expect(runCommand(gate, path, '--report', vit)).rejects.toThrow(
+    await expect(runCommand(gate, path, '--build', vit)).rejects.toThrow(
       /vit\.json is a build of another network than the baseline .+only 5% of their nodes in common/,
     );
     const again = reportOf('again.json', 'renamed.onnx', [...names('swin/MatMul', 15), ...names('new/Add', 8)]);
-    expect((await runCommand(gate, path, '--report', again)).code).toBe(0);
+    expect((await runCommand(gate, path, '--build', again)).code).toBe(0);
   });
 
   it('is refused by the name of the model where nothing else is known', async () => {
     const path = gateOf('model: swin.onnx');
     const vit = reportOf('vit.json', 'vit.onnx', names('vit/MatMul', 20));
-    await expect(runCommand(gate, path, '--report', vit)).rejects.toThrow('vit.json is a build of vit.onnx, but');
-    expect((await runCommand(gate, path, '--report', reportOf('s.json', 'swin.onnx', swin))).code).toBe(0);
+    await expect(runCommand(gate, path, '--build', vit)).rejects.toThrow('vit.json is a build of vit.onnx, but');
+    expect((await runCommand(gate, path, '--build', reportOf('s.json', 'swin.onnx', swin))).code).toBe(0);
   });
 
   it('is refused by the model of the gate, as a build folder', async () => {
@@ -129,7 +129,7 @@ describe('a build of another network', () => {
 
   it('takes an absolute baseline', async () => {
     const baseline = reportOf('absolute.json', 'swin.onnx', swin);
-    const { out } = await runCommand(gate, gateOf(`baseline: ${JSON.stringify(baseline)}`), '--report', baseline);
+    const { out } = await runCommand(gate, gateOf(`baseline: ${JSON.stringify(baseline)}`), '--build', baseline);
     expect(out).toContain(`against ${baseline}`);
   });
 });

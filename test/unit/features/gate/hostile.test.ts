@@ -51,7 +51,7 @@ it.each<[title: string, command: Command, args: () => string[], code: number, sa
   [
     'extract of a graph in two pieces',
     extract,
-    () => [pieces(), '--names', '**', '-o', join(folder, 'e.onnx')],
+    () => [pieces(), '--nodes', '**', '-o', join(folder, 'e.onnx')],
     2,
     /several pieces/,
   ],
@@ -66,7 +66,7 @@ it.each<[title: string, command: Command, args: () => string[], code: number, sa
   [
     'a gate that is nested 5,000 deep',
     gate,
-    () => [file('deep.gate.yaml', `rules:\n  ${'- '.repeat(5000)}\n`), '--report', 'none.json'],
+    () => [file('deep.gate.yaml', `rules:\n  ${'- '.repeat(5000)}\n`), '--build', 'none.json'],
     2,
     /nested too deeply/,
   ],

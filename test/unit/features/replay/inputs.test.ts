@@ -206,7 +206,7 @@ describe('diagnose', () => {
     const file = join(folder, 'memory.log');
     writeFileSync(file, failed);
     expect((await run(diagnose, file, '--onnx', modelPath('resnet18'))).out).toMatch(
-      /trtlens fusion --onnx \S*resnet18\S* --log SMALLER_BUILD\.log --memory {3}\(of a build that succeeds/,
+      /trtlens show --onnx \S*resnet18\S* --log SMALLER_BUILD\.log --memory {3}\(of a build that succeeds/,
     );
     const engine = gunzipSync(readFileSync(log)).toString();
     writeFileSync(file, `${engine.replace(/^&&&& PASSED.*$/m, '')}\n${failed}`);

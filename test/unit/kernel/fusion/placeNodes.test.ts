@@ -183,7 +183,7 @@ describe('trtlens fusion --ort-log', () => {
       '--layers',
       fixturePath('captures/tensorrt-10.6.0/vit_tiny.fp16/layers.json'),
     ];
-    const { out } = await runCommand(fusion, ...build, '--ort-log', path, '--node', node);
+    const { out } = await runCommand(fusion, ...build, '--ort-log', path, '--nodes', node);
     expect(out).toContain('ONNX Runtime: CPUExecutionProvider. The log lists it on CPUExecutionProvider.');
     const whole = await runCommand(fusion, ...build, '--ort-log', path);
     expect(whole.out).toContain('TensorrtExecutionProvider: 0 nodes (1 engine)');

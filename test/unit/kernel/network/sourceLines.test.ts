@@ -82,7 +82,7 @@ test.each(['tiny_vit.onnx', 'torchscript.onnx'])('%s has the lines of its progra
 test('the report lists the code of each group, of each member and of a line', async () => {
   const given = ['--onnx', `${folder}/tiny_vit.onnx`, '--log', `${folder}/build.log.gz`];
   expect((await runCommand(fusion, ...given)).out).toContain('blocks.py:14–43, tiny_vit.py:19–24');
-  expect((await runCommand(fusion, ...given, '--members', '0')).out).toContain('Softmax node_softmax @ blocks.py:30');
+  expect((await runCommand(fusion, ...given, '--group', '0')).out).toContain('Softmax node_softmax @ blocks.py:30');
   const report = JSON.parse((await runCommand(fusion, ...given, '--json')).out) as FusionReport;
   const timed = { ...report, layers: report.layers.map((layer) => ({ ...layer, averageMs: 0.001 })) };
   const lines = codeLines(timed, '/home/ann/vision/blocks.py');

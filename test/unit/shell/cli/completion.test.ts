@@ -3,14 +3,17 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { commandTable } from '../../../../src/shell/cli/commandTable.ts';
+import { commandTable, optionsOfCommand, subcommandsOf } from '../../../../src/shell/cli/commandTable.ts';
 import { completionOf } from '../../../../src/shell/cli/completion.ts';
 import { runCommand } from './runCommand.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'trtlens-completion-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const scriptFor = async (shell: string) => (await runCommand(completionOf(commandTable), shell)).out;
+const listed = Object.entries(commandTable).flatMap(([name, { group }]) => (group === undefined ? [] : [name]));
+
+const scriptFor = async (shell: string) =>
+  (await runCommand(completionOf({ table: commandTable, optionsOfCommand, subcommandsOf }), shell)).out;
 
 const has = (program: string) => spawnSync(program, ['--version']).status === 0;
 
@@ -28,22 +31,23 @@ describe.skipIf(!has('bash'))('bash', () => {
   }
 
   test('completes commands', async () => {
-    expect(await offered('')).toEqual([...Object.keys(commandTable), 'help', 'version']);
-    expect(await offered('di')).toEqual(['diff', 'diagnose']);
-    expect(await offered('help', 'tor')).toEqual(['torch-hook']);
+    expect(await offered('')).toEqual([...listed, 'help', 'version']);
+    expect(await offered('di')).toEqual(['diagnose', 'diff']);
+    expect(await offered('help', 'qu')).toEqual(['quantize']);
   });
 
   test('completes options of a command, and subcommands', async () => {
     expect(await offered('gate', '--ba')).toEqual(['--baseline']);
     expect(await offered('gate', 'x.yaml', '--init', '--bu')).toEqual(['--build']);
     expect(await offered('precision', 'v')).toEqual(['verify']);
+    expect(await offered('cut', 're')).toEqual(['reduce']);
     expect(await offered('precision', 'apply', '--gr')).toEqual(['--grow']);
     expect(await offered('setup', '--onnx')).toEqual([]);
   });
 
   test('leaves values and other words to the files of bash', async () => {
-    expect(await offered('fusion', '--onnx', '')).toEqual([]);
-    expect(await offered('fusion', '--log', '--js')).toEqual([]);
+    expect(await offered('show', '--onnx', '')).toEqual([]);
+    expect(await offered('show', '--log', '--js')).toEqual([]);
     expect(await offered('inspect', '')).toEqual([]);
     const registered = spawnSync('bash', ['-c', `source ${join(folder, 'trtlens.bash')}; complete -p trtlens`], {
       encoding: 'utf8',
@@ -57,10 +61,10 @@ test('zsh reads its script without errors, if it is installed', async () => {
   const path = join(folder, 'trtlens.zsh');
   writeFileSync(path, script);
   if (has('zsh')) expect(spawnSync('zsh', ['-n', path], { encoding: 'utf8' })).toMatchObject({ status: 0, stderr: '' });
-  expect(script).toContain(`    triton)
+  expect(script).toContain(`    diagnose)
       subcommands=()
-      options=(--out -o --name --check --force --json --help -h)
-      valued=(--out -o --name --check) ;;`);
+      options=(--onnx --json --help -h)
+      valued=(--onnx) ;;`);
   expect(script).toMatch(/precision\)\n {6}subcommands=\(.*verify/);
 });
 

@@ -45,9 +45,9 @@ describe('the header', () => {
   });
 });
 
-describe('--node', () => {
+describe('--nodes', () => {
   it('gives fate, evidence, layer and neighbors', async () => {
-    const { out } = await runCommand(fusion, ...vit, '--node', '/blocks/blocks.0/attn/Softmax');
+    const { out } = await runCommand(fusion, ...vit, '--nodes', '/blocks/blocks.0/attn/Softmax');
     expect(out).toBe(`/blocks/blocks.0/attn/Softmax (Softmax, node 50)
   Fused into ForeignNode 0 (blocks.0–11 · Attention ×12 + MLP ×12) with 366 other nodes. Kernel
   _gemm_mha_v2_myl2_3 computes it together with Mul, MatMul, MatMul_1.
@@ -67,7 +67,7 @@ Outputs
   });
 
   it('takes an id as well, and writes the same facts as JSON', async () => {
-    const { out } = await runCommand(fusion, ...vit, '--node', '50', '--json');
+    const { out } = await runCommand(fusion, ...vit, '--nodes', '50', '--json');
     const { nodes } = JSON.parse(out) as {
       nodes: { node: { name: string }; layers: { id: number }[]; inputs: { producer: string }[]; outputs: unknown[] }[];
     };
@@ -84,26 +84,26 @@ Outputs
     const oneOfEach = new Map(nodes.map((node) => [node.fate, node.id]));
     expect(oneOfEach.size).toBeGreaterThan(2);
     for (const id of oneOfEach.values()) {
-      const text = (await runCommand(fusion, ...vit, '--node', id)).out;
+      const text = (await runCommand(fusion, ...vit, '--nodes', id)).out;
       expect(text).toMatch(/\n {2}(Exact|Evidence|Reason): /);
       for (const line of text.split('\n')) expect(line.length).toBeLessThanOrEqual(100);
     }
   });
 
   it('names similar nodes where there is none of the name', async () => {
-    await expect(runCommand(fusion, ...vit, '--node', 'blocks.0/attn/Softmax')).rejects.toThrow(
+    await expect(runCommand(fusion, ...vit, '--nodes', 'blocks.0/attn/Softmax')).rejects.toThrow(
       'The model has no node with the name or id "blocks.0/attn/Softmax". Similar names: "/blocks/blocks.0/attn/Softmax".',
     );
-    await expect(runCommand(fusion, ...vit, '--node', 'attn/Softmaxx')).rejects.toThrow(
+    await expect(runCommand(fusion, ...vit, '--nodes', 'attn/Softmaxx')).rejects.toThrow(
       'Similar names: "/blocks/blocks.0/attn/Softmax", "/blocks/blocks.1/attn/Softmax"',
     );
   });
 });
 
-describe('--members', () => {
+describe('--group', () => {
   it('lists kernels in order with their nodes, those without a node, and members without a kernel', async () => {
-    const { out } = await runCommand(fusion, ...vit, '--members', '0');
-    const { out: json } = await runCommand(fusion, ...vit, '--members', '0', '--json');
+    const { out } = await runCommand(fusion, ...vit, '--group', '0');
+    const { out: json } = await runCommand(fusion, ...vit, '--group', '0', '--json');
     const { foreignNode, layers, nodes } = JSON.parse(json) as {
       foreignNode: { nodes: string[] };
       layers: { id: number; kind: string; nodes: string[] }[];
@@ -128,17 +128,17 @@ describe('--members', () => {
 
   it('lists the members alone where no kernel is known', async () => {
     const files = capture('vit_tiny', 'tensorrt-8.6.1/vit_tiny.fp16', 'layers.json');
-    const { out } = await runCommand(fusion, ...files, '--members', '0');
+    const { out } = await runCommand(fusion, ...files, '--group', '0');
     expect(out).toContain('Members (the inputs do not list the kernels)\n');
     expect(out.split('\n').filter((line) => line.endsWith(', derived')).length).toBeGreaterThan(300);
   });
 
   it('says which ForeignNodes there are', async () => {
-    await expect(runCommand(fusion, ...vit, '--members', '3')).rejects.toThrow(
+    await expect(runCommand(fusion, ...vit, '--group', '3')).rejects.toThrow(
       'There is no ForeignNode 3: the only one is 0.',
     );
-    await expect(runCommand(fusion, ...vit, '--members', 'x')).rejects.toThrow("--members: 'x' is not an integer");
-    await expect(runCommand(fusion, ...vit, '--members', '0', '--node', '1')).rejects.toThrow('pass only one of');
+    await expect(runCommand(fusion, ...vit, '--group', 'x')).rejects.toThrow("--group: 'x' is not an integer");
+    await expect(runCommand(fusion, ...vit, '--group', '0', '--nodes', '1')).rejects.toThrow('pass only one of');
   });
 });
 
@@ -152,14 +152,14 @@ describe('without the model', () => {
     );
     expect(out).toContain('CaskConvolution');
     expect(out).not.toMatch(/\d nodes?\b/);
-    const { out: members } = await runCommand(fusion, ...engine, '--members', '0');
+    const { out: members } = await runCommand(fusion, ...engine, '--group', '0');
     expect(members).toContain('\n  /blocks/blocks.0/attn/Softmax\n');
     expect(members).not.toMatch(/\d nodes?\b/);
   });
 
   it('needs a file that lists layers, and the model for --node', async () => {
     await expect(runCommand(fusion)).rejects.toThrow(/--layers, --log or --profile/);
-    await expect(runCommand(fusion, ...engine, '--node', 'a')).rejects.toThrow('--node needs --onnx MODEL.onnx');
+    await expect(runCommand(fusion, ...engine, '--nodes', 'a')).rejects.toThrow('--nodes needs --onnx MODEL.onnx');
   });
 });
 

@@ -91,10 +91,12 @@ it('answers as docs/agents.md shows', async () => {
   const text = readFileSync(page, 'utf8');
   const [, question, shown] = /```json\n(\{\n {2}"name": [^`]*)```\n\nThe answer:\n\n```\n([^`]*)```\n/.exec(text)!;
   const { name, arguments: given } = JSON.parse(question!) as { name: string; arguments: Record<string, string> };
-  const paths = Object.entries(given).map(([key, value]) => [key, key === 'node' ? value : join(root, value)]);
-  const answer = await call(name, Object.fromEntries(paths));
-  if (process.env['UPDATE_GOLDEN'] === '1') writeFileSync(page, text.replace(shown!, `${answer.text}\n`));
-  else expect(`${answer.text}\n`).toBe(shown);
+  // In a folder with a short path: how much of an answer is given depends on its length.
+  cpSync(join(root, 'examples'), inside('examples'), { recursive: true });
+  const answer = await call(name, { ...given, build: inside(given['build']!) });
+  const said = `${answer.text.replaceAll(`${folder}/`, '')}\n`;
+  if (process.env['UPDATE_GOLDEN'] === '1') writeFileSync(page, text.replace(shown!, said));
+  else expect(said).toBe(shown);
 });
 
 it('gives a long answer in parts that together are the whole', async () => {

@@ -17,7 +17,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { commandTable } from '../../../../src/shell/cli/commandTable.ts';
+import { commandModules } from '../../../../src/shell/cli/commandTable.ts';
 import { UserError } from '../../../../src/kernel/node/files/userError.ts';
 import { fixturePath, modelPath } from '../../../support/fixtures.ts';
 import { runCommand } from './runCommand.ts';
@@ -55,6 +55,7 @@ function newPlace(): string {
 const outputs: Readonly<Record<string, readonly string[]>> = {
   report: ['--build build -o OUT', '--build build -o OUT.json', '--build build --perfetto OUT'],
   'report folder': ['--build build --model-explorer DIR (fate.json)'],
+  show: ['build -o OUT'],
   diff: ['build build --markdown OUT', 'build build --html OUT'],
   gate: [
     ...['sarif', 'junit', 'markdown', 'gitlab'].map((kind) => `g.gate.yaml --build build --${kind} OUT`),
@@ -72,7 +73,7 @@ const outputs: Readonly<Record<string, readonly string[]>> = {
   ],
   'split folder': ['m.onnx --at CUT -o DIR (chain.json)', 'm.onnx --at CUT -o DIR (part-0.onnx)'],
   'what-if': ['m.onnx --output CUT --html OUT'],
-  quantization: ['migrate m.onnx --cache c.cache -o OUT'],
+  quantization: ['migrate m.onnx --calibration-cache c.cache -o OUT'],
   accuracy: ['m.onnx -o OUT', 'm.onnx --html OUT', 'm.onnx --remedy OUT'],
   run: ['build --inputs s.npz -o OUT'],
   'bisect folder': ['m.onnx -o DIR (model.onnx)', 'm.onnx -o DIR (README.md)', 'm.onnx -o DIR (inputs.npz)'],
@@ -91,9 +92,9 @@ const commandOf = (key: string): string => key.split(' ')[0]!;
 it('names an output of every command that writes what a user names', async () => {
   const writing: string[] = [];
   const without: string[] = [];
-  for (const [name, row] of Object.entries(commandTable)) {
+  for (const [name, row] of Object.entries(commandModules)) {
     // oxlint-disable-next-line no-await-in-loop -- one after the other
-    const { options } = await row.load();
+    const { options } = await row();
     if (options['force']) writing.push(name);
     else if (['out', 'html', 'markdown', 'engine'].some((option) => options[option])) without.push(name);
   }
@@ -145,11 +146,13 @@ describe.skipIf(process.platform === 'win32')('loses nothing', () => {
     mkdirSync(dirname(out), { recursive: true });
     hazards[hazard]!(place, out);
     const before = contents(place);
-    const { code } = await runCommand(await commandTable[name]!.load(), ...words).catch((error: unknown) => {
-      expect(error).toBeInstanceOf(UserError);
-      expect((error as Error).message).toContain(out);
-      return { code: 2 };
-    });
+    const { code } = await runCommand(await commandModules[name as keyof typeof commandModules](), ...words).catch(
+      (error: unknown) => {
+        expect(error).toBeInstanceOf(UserError);
+        expect((error as Error).message).toContain(out);
+        return { code: 2 };
+      },
+    );
     expect(code).not.toBe(0);
     expect(contents(place)).toEqual(before);
     expect(statSync(join(place, 'foreign.txt')).size).toBe(14);
@@ -161,7 +164,7 @@ describe.skipIf(process.platform === 'win32')('loses nothing', () => {
     const gate = join(place, 'g.gate.yaml');
     writeFileSync(gate, 'model: m.onnx\nbaseline: link/base.json\nrules:\n  foreignNodes: 9\n');
     const words = [gate, '--update', '--build', join(place, 'build')];
-    await expect(runCommand(await commandTable['gate']!.load(), ...words)).rejects.toThrow('leads through a link');
+    await expect(runCommand(await commandModules.gate(), ...words)).rejects.toThrow('leads through a link');
     expect(readdirSync(join(place, 'link'))).toEqual([]);
   });
 
@@ -171,7 +174,7 @@ describe.skipIf(process.platform === 'win32')('loses nothing', () => {
     writeFileSync(gate, `model: m.onnx\nbaseline: ${input}\nrules:\n  foreignNodes: 9\n`);
     const before = contents(place);
     const words = [gate, '--update', '--build', join(place, 'build'), '--force'];
-    await expect(runCommand(await commandTable['gate']!.load(), ...words)).rejects.toThrow(/would overwrite the input/);
+    await expect(runCommand(await commandModules.gate(), ...words)).rejects.toThrow(/would overwrite the input/);
     expect(contents(place)).toEqual(before);
   });
 });

@@ -1,10 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { buildOptions } from '../../../../src/kernel/build/buildOptions.ts';
-// @ts-expect-error -- the script is plain JavaScript
-import * as script from '../../../../scripts/generate/manifestTexts.mjs';
 import { graphCommands, graphKeys } from '../../../../src/kernel/protocol/graphActions.ts';
 import {
   commands,
@@ -21,39 +18,18 @@ import {
   settingsSection,
   taskType,
 } from '../../../../src/kernel/vscode/ids.ts';
+import { manifest, menuOf, paletteOnGraph, root, text } from '../../../support/manifest.ts';
 import { bisectViewType } from '../../../../src/kernel/vscode/ids.ts';
 
-const root = fileURLToPath(new URL('../../../../', import.meta.url));
-const text = (file: string): string => readFileSync(join(root, file), 'utf8');
-
-const readManifest = script.readManifest as (read: typeof text) => Manifest;
-
-interface Manifest {
-  activationEvents: string[];
-  capabilities: { untrustedWorkspaces: { restrictedConfigurations: string[] } };
-  contributes: {
-    commands: { command: string; category?: string; enablement?: string }[];
-    menus: Record<string, { command?: string; submenu?: string; when?: string }[]>;
-    submenus: { id: string }[];
-    keybindings: { command: string; key: string; mac?: string; when: string }[];
-    views: Record<string, { id: string }[]>;
-    viewsWelcome: { contents: string; when: string }[];
-    customEditors: { viewType: string }[];
-    taskDefinitions: { type: string; properties: Record<string, { enum?: string[] }> }[];
-    configuration: { properties: Record<string, { scope?: string; default: unknown; enum?: string[] }> };
-    walkthroughs: { steps: { description: string; when?: string; media: { svg: string } }[] }[];
-  };
-}
-
-const manifest = readManifest(text);
 const { contributes } = manifest;
 const hostSource = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('.ts'))
   .map((file) => text(`src/${file}`))
   .join('\n');
 
-it('contributes exactly the commands, views, editors and task types that the code knows', () => {
-  expect(contributes.commands.map(({ command }) => command).toSorted()).toEqual(Object.values(commands).toSorted());
+it('contributes only commands, views, editors and task types that the code knows', () => {
+  const known = new Set<string>(Object.values(commands));
+  expect(contributes.commands.map(({ command }) => command).filter((name) => !known.has(name))).toEqual([]);
   expect(
     Object.values(contributes.views)
       .flat()
@@ -94,7 +70,7 @@ it('gives every command the same category, so that they stand together in the pa
 });
 
 it('offers only commands that exist', () => {
-  const known = new Set(contributes.commands.map(({ command }) => command));
+  const known = new Set<string>(Object.values(commands));
   const inMenus = Object.values(contributes.menus)
     .flat()
     .flatMap(({ command }) => command ?? []);
@@ -142,78 +118,37 @@ it('ships every picture that it names', () => {
   for (const file of pictures) expect(text(file).length, file).toBeGreaterThan(100);
 });
 
-/** On the graph of a model of this computer, with a build. */
-const values = new Map([
-  ['activeCustomEditorId', graphViewType],
-  ['resourceExtname', '.onnx'],
-  ['resourceScheme', 'file'],
-  ['resourceFilename', 'net.onnx'],
-  ['tensorrtLens.panel', 'report'],
-  ['editorLangId', ''],
-]);
-const set = (...more: string[]): Set<string> =>
-  new Set(['isWorkspaceTrusted', 'tensorrtLens.hasLog', 'tensorrtLens.hasBuilds', ...more]);
+it('offers each command that it contributes somewhere, and in menus no other', () => {
+  const offered = new Set(
+    Object.entries(contributes.menus).flatMap(([menu, entries]) =>
+      entries.flatMap(({ command, when }) =>
+        command === undefined || (menu === 'commandPalette' && when === 'false') ? [] : command,
+      ),
+    ),
+  );
+  const hidden = new Set(
+    contributes.menus['commandPalette']!.flatMap(({ command, when }) => (when === 'false' ? command! : [])),
+  );
+  const names = contributes.commands.map(({ command }) => command);
+  expect(names.filter((name) => hidden.has(name) && !offered.has(name))).toEqual([]);
+  expect([...offered].filter((name) => !names.includes(name) && !name.startsWith('workbench.'))).toEqual([]);
+});
 
-/** The commands of the palette. */
-const shown = (keys: ReadonlySet<string>): string[] =>
-  contributes.commands
-    .filter(({ command, enablement = '' }) => {
-      const entry = contributes.menus['commandPalette']!.find((one) => one.command === command);
-      return [entry?.when ?? '', enablement].every((when) => when === '' || holds(when, keys, values));
-    })
-    .map(({ command }) => command.replace('tensorrtLens.', ''));
-
-/** Whether a `when` clause holds, as VS Code reads it: `a && !b || (c == d || e =~ /f/i)`. */
-function holds(when: string, keys: ReadonlySet<string>, values: ReadonlyMap<string, string>): boolean {
-  const tokens = when.match(/\/(?:\\.|\[[^\]]*\]|[^/\\[])+\/i?|[()]|&&|\|\||==|!=|=~|!|[\w.:*-]+/g) ?? [];
-  let at = 0;
-  const any = (): boolean => {
-    let result = all();
-    while (tokens[at] === '||') {
-      at += 1;
-      result = all() || result;
-    }
-    return result;
-  };
-  const all = (): boolean => {
-    let result = one();
-    while (tokens[at] === '&&') {
-      at += 1;
-      result = one() && result;
-    }
-    return result;
-  };
-  const one = (): boolean => {
-    const token = tokens[at++]!;
-    if (token === '!') return !one();
-    if (token === '(') {
-      const result = any();
-      at += 1;
-      return result;
-    }
-    const operator = tokens[at] ?? '';
-    if (!['==', '!=', '=~'].includes(operator)) return keys.has(token) || values.has(token);
-    const value = tokens[at + 1]!;
-    at += 2;
-    const now = values.get(token) ?? '';
-    if (operator === '=~') return new RegExp(value.slice(1, value.lastIndexOf('/')), 'i').test(now);
-    return (now === value) === (operator === '==');
-  };
-  const result = any();
-  expect(at, when).toBe(tokens.length);
-  return result;
-}
-
-it('shows at most 30 commands in the palette on a graph, none twice, and INT8 only where there is any', () => {
-  const plain = shown(set());
-  expect(plain.length).toBeGreaterThan(15);
-  expect(plain).toContain('suggestSplit');
-  expect(plain).toContain('openSample');
-  expect(plain).not.toContain('openGraph');
-  const most = shown(set('tensorrtLens.quantized', 'tensorrtLens.building', 'tensorrtLens.searching'));
-  expect(most).toContain('migrateCalibration');
-  expect(most.length, most.join(' ')).toBeLessThanOrEqual(30);
+it('shows in the palette on a graph what is about it, once', () => {
+  const shown = paletteOnGraph(manifest, ['tensorrtLens.quantized']);
+  expect(shown).toContain('changeModel');
+  expect(shown).toContain('openQuantizationPage');
+  expect(shown).not.toContain('openGraph');
+  expect(shown).not.toContain('openSample');
   expect(JSON.stringify(contributes.commands).match(/ in Graph"/g)!.length).toBeLessThanOrEqual(4);
+});
+
+it('offers a node only what applies to it', () => {
+  const menu = (section: string, ...keys: string[]) => menuOf(manifest, 'webview/context', section, keys);
+  expect(menu('node', 'takesType')).toContain('keep');
+  expect(menu('node')).not.toContain('keep');
+  expect(menu('tensor')).toEqual(['graph.isolate', 'graph.showAll', 'copy', 'goTo', 'changeModel']);
+  expect(menuOf(manifest, 'tensorrtLens.goTo', 'tensor', [])).toEqual(['revealInLog', 'revealInText']);
 });
 
 it('gives each welcome text a key of its own', () => {

@@ -29,7 +29,7 @@ import { simulationOptions, simulationRequest } from '../../../../kernel/node/cl
 
 const options = {
   ...simulationOptions,
-  low: { type: 'string' },
+  precision: { type: 'string' },
   rules: { type: 'string' },
   reference: { type: 'string' },
   out: { type: 'string', short: 'o' },
@@ -39,7 +39,6 @@ const options = {
   sensitivity: { type: 'string' },
   html: { type: 'string' },
   ...forceOption,
-  judge: { type: 'boolean' },
   outputs: { type: 'string', multiple: true },
   measure: { type: 'string', multiple: true },
   'most-nodes': { type: 'string' },
@@ -48,7 +47,7 @@ const options = {
 } as const;
 
 export const accuracy: Command = {
-  help: `trtlens accuracy MODEL [--inputs F]... [--low fp16|bf16|int8|fp8] [--rules RULES] [-o RULES] [--json]
+  help: `trtlens accuracy MODEL [--inputs F]... [--precision fp16|bf16|int8|fp8] [--rules RULES] [-o RULES] [--json]
 
 Simulates a model in low precision with ONNX Runtime on the CPU, judges every node, and searches for the smallest set
 of nodes that must stay in FP32. Exit status 1: the model with the given rules misses the tolerance, even if a fix was
@@ -57,7 +56,7 @@ found. Writes only what -o, --html and --remedy ask for.
   --inputs FILE         input values: .npz, .npy, Polygraphy's or trtexec's JSON, NAME:FILE for raw bytes, or a folder of
                         samples; may be repeated. Without it, inputs are random and the result can mislead
   --shapes INPUT:1x128[,…]   shapes of random inputs
-  --low PRECISION       fp16, bf16, or int8 and fp8 as the Q/DQ nodes of the model say (default: the line 'base' in the
+  --precision PRECISION fp16, bf16, or int8 and fp8 as the Q/DQ nodes of the model say (default: the line 'base' in the
                         rules, otherwise fp16)
   --rules RULES         the override rules (*.trtprec) of the build
   --reference MODEL     the FP32 model that a Q/DQ model was made from: compare with its outputs, so weights that are stored
@@ -65,13 +64,13 @@ found. Writes only what -o, --html and --remedy ask for.
   --tolerance 0.01      largest error of an output that passes: max|difference| / max|reference|
   --aim 0.8             the share of the tolerance that a fix has to reach, because engines differ a little from the
                         simulation; rules that are passed are checked against the tolerance itself
-  --outputs NAME        judge only this output, of any type; may be repeated
+  --outputs NAME        judge only this output, of any type; may be repeated. all: also those that are not floating point,
+                        by the share of elements that differ
   --measure [NAME=]KIND judge outputs, or this one, by what their users look at: top1, tokens, iou (of each class), boxes
                         (matched, with their scores), cosine, set (another order), elements or numeric; may be repeated.
                         Without it, numbers count, in each group of channels with a range of its own, and boxes are
                         matched as well; the kind of an output is guessed and shown. Outputs that hold choices (ArgMax,
                         TopK, NonMaxSuppression) are judged by what they choose from
-  --judge               also judge outputs that are not floating point, by the share of elements that differ
   --max-runs N          stop the search after N runs (default 1000); Ctrl-C stops it, too, and keeps what was found
   --max-seconds N       stop the search after N seconds (default 300)
   --most-nodes N        the best set of at most N nodes, even if it misses the tolerance
@@ -90,10 +89,10 @@ found. Writes only what -o, --html and --remedy ask for.
   options,
   run: async (args, terminal) => {
     const { values, positionals } = readArguments(args, options, ['MODEL'], {
-      without: { build: ['layers', 'log'], judge: ['outputs'] },
+      without: { build: ['layers', 'log'] },
     });
     const model = positionals[0]!;
-    const low = precisionOf(values.low);
+    const low = precisionOf(values.precision);
     const out = values.out;
     const rules = values.rules === undefined ? undefined : await readRules(values.rules);
     await checkEachOutput(
@@ -182,9 +181,8 @@ async function reportOfBuild(onnx: string, { build, layers, log }: BuildValues):
   return layers === undefined && log === undefined ? undefined : (await loadFiles({ onnx, layers, log })).report;
 }
 
-function judgedOutputs({ judge, outputs }: { judge?: boolean; outputs?: string[] }): JudgedOutputs {
-  return outputs ?? (judge ? 'all' : 'float');
-}
+const judgedOutputs = ({ outputs }: { outputs?: string[] }): JudgedOutputs =>
+  outputs?.includes('all') ? 'all' : (outputs ?? 'float');
 
 /** `top1` and `NAME=top1`; of an empty name: for all other outputs. */
 function measuresOf(given: readonly string[]): Map<string, MeasureKind> {
@@ -203,15 +201,15 @@ function precisionOf(text: string | undefined): LowPrecision | undefined {
   const known = ['fp16', 'bf16', 'int8', 'fp8'] as const;
   if (text === 'fp4')
     throw new Usage(
-      "--low: FP4 is not simulated: ONNX Runtime's CPU provider computes no FP4 type. Run the engine instead, with trtlens run and compare",
+      "--precision: FP4 is not simulated: ONNX Runtime's CPU provider computes no FP4 type. Run the engine instead, with trtlens run and compare",
     );
   if (text === 'tf32')
     throw new Usage(
-      '--low: TF32 is not simulated: it rounds what products read to 10 bits of mantissa and adds up in FP32, so its relative error is about 0.0005 a product. To know whether TF32 is why an FP32 engine differs, build it once without (trtexec --noTF32, or clear BuilderFlag.TF32) and compare both with trtlens compare',
+      '--precision: TF32 is not simulated: it rounds what products read to 10 bits of mantissa and adds up in FP32, so its relative error is about 0.0005 a product. To know whether TF32 is why an FP32 engine differs, build it once without (trtexec --noTF32, or clear BuilderFlag.TF32) and compare both with trtlens compare',
     );
   const found = known.find((one) => one === text);
   if (text !== undefined && found === undefined)
-    throw new Usage(`--low: unknown value '${text}'; expected one of ${known.join(', ')}`);
+    throw new Usage(`--precision: unknown value '${text}'; expected one of ${known.join(', ')}`);
   return found;
 }
 

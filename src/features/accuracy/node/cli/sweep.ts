@@ -34,14 +34,14 @@ const options = {
 } as const;
 
 export const sweep: Command = {
-  help: `trtlens sweep MODEL [--inputs F]... [--precisions fp32,fp16,bf16,int8] [--int8 QDQ] [--json]
+  help: `trtlens accuracy MODEL --precisions fp32,fp16,bf16,int8 [--inputs F]... [--int8 QDQ] [--json]
 
-Simulates a model in each precision as trtlens accuracy does and compares with FP32: error, nodes to blame, what repairs
+Simulates a model in each precision and compares with FP32: error, nodes to blame, what repairs
 it. Exit status 1: a precision misses the tolerance.
 
-  --inputs FILE         input values, as for trtlens accuracy; may be repeated
+  --inputs FILE         input values, as above; may be repeated
   --shapes INPUT:1x128[,…]   shapes of random inputs
-  --precisions LIST     the precisions, separated by commas (default fp32,fp16,bf16,int8)
+  --precisions LIST     the precisions, separated by commas
   --int8 MODEL          a Q/DQ model for INT8 (default: MODEL itself if it has Q/DQ nodes)
   --reference MODEL     the FP32 model that a Q/DQ model was made from: its outputs are the reference
   --measured fp16:FILE  outputs of an engine in this precision, as trtlens run writes them; may be repeated
@@ -53,7 +53,7 @@ it. Exit status 1: a precision misses the tolerance.
   --launcher FILE       build and run in a container, over ssh or on a cluster, as for trtlens build
   --tolerance 0.01[,int8=0.05]   largest error of an output that passes, max|difference| / max|reference|, and that of
                         single precisions
-  --aim 0.8             the share of the tolerance that a fix has to reach, as for trtlens accuracy
+  --aim 0.8             the share of the tolerance that a fix has to reach
   --max-runs N          stop each search after N runs (default 1000)
   --max-seconds N       stop each search after N seconds (default 300)
   --json                the result as one JSON document

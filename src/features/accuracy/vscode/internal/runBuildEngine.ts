@@ -13,7 +13,7 @@ import { fileUri } from '../../../../kernel/vscode/platform/fileUri.ts';
 
 /**
  * Runs the engine of a build where a GPU is, here or through the launcher of the settings, and keeps its outputs in the
- * build's folder, where `trtlens compare` finds them. Tells the user how it ended.
+ * build's folder, where `trtlens diff` finds them. Tells the user how it ended.
  */
 export async function runBuildEngine(
   context: vscode.ExtensionContext,

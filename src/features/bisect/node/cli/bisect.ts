@@ -15,7 +15,7 @@ import { readLauncherFile } from '../../../../kernel/node/cli/launcherFile.ts';
 import { runtimeFor } from '../../../../kernel/node/cli/runtimeFor.ts';
 import { forceOption, readArguments, wholeNumber } from '../../../../kernel/node/cli/arguments.ts';
 import { buildRequest } from '../../../../kernel/node/cli/buildRequest.ts';
-import { type BuildValues, textOf, trialArguments } from '../../../../kernel/node/cli/buildOptions.ts';
+import { type BuildValues, minutesOf, textOf, trialArguments } from '../../../../kernel/node/cli/buildOptions.ts';
 import { type Command, exitCodes, Usage } from '../../../../kernel/node/cli/command.ts';
 import { driverFolder, driverScript } from '../../../../kernel/node/cli/driverScript.ts';
 import { printJson } from '../../../../kernel/node/cli/terminal.ts';
@@ -31,7 +31,7 @@ const options = {
   atol: { type: 'string' },
   rtol: { type: 'string' },
   'max-builds': { type: 'string' },
-  'max-minutes': { type: 'string' },
+  'max-seconds': { type: 'string' },
   anonymize: { type: 'boolean' },
   ...forceOption,
 } as const;
@@ -53,7 +53,7 @@ the error with your own options is given, too. It needs TensorRT's Python module
                      reference (default: 0.001)
   --atol N, --rtol N judge as Polygraphy does: |difference| > atol + rtol × |reference|
   --max-builds N     stop after N builds with the smallest piece so far (default: 200)
-  --max-minutes N    stop after N minutes (default: 30)
+  --max-seconds N    stop after N seconds (default: 1800)
   --force            overwrite files in DIR even if trtlens did not write them
   --launcher FILE    search where this launcher runs programs; repeated: the piece is built at the other places, too,
                      which shows the version that is right
@@ -65,7 +65,7 @@ Other options are those of trtlens build. Exit status 0 if the engine is right, 
   options,
   run: async (args, terminal) => {
     const read = readArguments(args, options, ['MODEL.onnx|BUILD'], {
-      without: { engine: ['max-builds', 'max-minutes', 'anonymize'] },
+      without: { engine: ['max-builds', 'max-seconds', 'anonymize'] },
     });
     const launchers = read.values.launcher ?? [];
     const values: BuildValues = { ...read.values, launcher: launchers[0] };
@@ -101,7 +101,7 @@ Other options are those of trtlens build. Exit status 0 if the engine is right, 
         atol: numberOf(values, 'atol'),
         rtol: numberOf(values, 'rtol'),
         maxBuilds: wholeNumber('--max-builds', textOf(values, 'max-builds')) ?? 200,
-        maxMinutes: wholeNumber('--max-minutes', textOf(values, 'max-minutes')) ?? 30,
+        maxMinutes: minutesOf(values) ?? 30,
         anonymize: values['anonymize'] === true,
         worker: await place(request.launcher),
         others: others.filter((other) => other !== null),

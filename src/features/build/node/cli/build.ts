@@ -46,7 +46,7 @@ ${buildHelp()}
   options: buildArguments,
   run: async (args, terminal) => {
     const { values, positionals } = readArguments(args, buildArguments, ['MODEL.onnx']);
-    const [reportFile, overrides] = ['html', 'overrides'].map((flag) => textOf(values, flag));
+    const [reportFile, rules] = ['html', 'rules'].map((flag) => textOf(values, flag));
     if (values['print-provider-options'] === true) {
       const options = { ...(await providerBuild(values, terminal)), ...readBuildOptions(values) };
       const { given, notes } = toProviderOptions(options);
@@ -69,8 +69,8 @@ ${buildHelp()}
       for (const hint of buildHints(made.manifest)) if (!events.noted.has(hint)) terminal.note(`note: ${hint}`);
     const { choices } = made.manifest.files;
     if (choices !== undefined) terminal.note(`Choices: ${join(made.folder, choices)}`);
-    if (passed && overrides !== undefined) {
-      const verify = ['trtlens', 'precision', 'verify', overrides, '--build', made.folder];
+    if (passed && rules !== undefined) {
+      const verify = ['trtlens', 'precision', 'verify', rules, '--build', made.folder];
       terminal.note(`To verify the rules: ${quoteCommand(verify, shell)}`);
     }
     for (const line of made.manifest.timeLine ? stageLines(made.manifest.timeLine) : []) terminal.note(line);
@@ -102,7 +102,7 @@ async function printResult(
 /** The page is written last, but an output that cannot be written is reported before the build. */
 async function checkReport(model: string, values: BuildValues): Promise<void> {
   const report = textOf(values, 'html');
-  const used = ['engine', 'overrides', 'launcher', 'timing-cache', 'calibration-cache'];
+  const used = ['engine', 'rules', 'launcher', 'timing-cache', 'calibration-cache'];
   if (report === undefined) return;
   await checkOutput(
     report,

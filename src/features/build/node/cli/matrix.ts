@@ -47,22 +47,22 @@ const options = {
   kubernetes: { type: 'string' },
   submit: { type: 'boolean' },
   collect: { type: 'string' },
-  list: { type: 'boolean' },
+  'dry-run': { type: 'boolean' },
   'fixed-shapes': { type: 'boolean' },
   yes: { type: 'boolean', short: 'y' },
   json: { type: 'boolean' },
 } as const;
 
 export const matrix: Command = {
-  help: `trtlens matrix FILE [--list] [--fixed-shapes] [--yes] [--json]
-trtlens matrix FILE --slurm FOLDER | --kubernetes FOLDER [--submit]
-trtlens matrix --collect FOLDER [--json]
+  help: `trtlens build MATRIX.yaml [--dry-run] [--fixed-shapes] [--yes] [--json]
+trtlens build MATRIX.yaml --slurm FOLDER | --kubernetes FOLDER [--submit]
+trtlens build --collect FOLDER [--json]
 
 Reads a YAML or JSON file with models, precisions and targets, and builds every combination, locally or through a
 launcher. For a cluster it writes a job array instead, for your own sbatch or kubectl to submit, and later collects the
 results into the history. ${docsUrl}/building.md describes the file.
 
-  --list               print the builds without running them
+  --dry-run            print the builds without running them
   --fixed-shapes       also build what has open dimensions for its usual shapes, with TensorRT-RTX, and say what it saves
   --slurm FOLDER       write a SLURM job array per target to FOLDER, which must be shared with the nodes
   --kubernetes FOLDER  the same with Kubernetes Indexed Jobs
@@ -79,7 +79,7 @@ Exit status 1: a build failed or is still running.
       needs: { submit: ['slurm', 'kubernetes'] },
       without: {
         collect: allBut(options, 'collect', 'json'),
-        list: allBut(options, 'list', 'json'),
+        'dry-run': allBut(options, 'dry-run', 'json'),
         slurm: allBut(options, 'slurm', 'submit'),
         kubernetes: allBut(options, 'kubernetes', 'submit'),
       },
@@ -93,7 +93,7 @@ Exit status 1: a build failed or is still running.
     const jobs = matrixJobs(read);
     if (jobs.length === 0) throw new UserError(`${file}: "exclude" removes every build`);
     const base = dirname(resolve(file));
-    if (values.list) {
+    if (values['dry-run']) {
       if (values.json) await printJson(terminal, { jobs: jobs.map(plainRow) });
       else await terminal.out(jobs.map(({ name }) => `${name}\n`).join(''));
       return exitCodes.done;
@@ -224,7 +224,7 @@ async function submitAll(
     for (const line of lines) await terminal.out(`  ${line}\n`);
   }
   const at = targets[0] ? dirname(targets[0].folder) : '';
-  terminal.note(`Afterwards: ${quoteCommand(['trtlens', 'matrix', '--collect', at])}`);
+  terminal.note(`Afterwards: ${quoteCommand(['trtlens', 'build', '--collect', at])}`);
 }
 
 async function collected(folder: string): Promise<Row[]> {

@@ -9,6 +9,7 @@ import { readLauncherFile } from '../../../../kernel/node/cli/launcherFile.ts';
 import { driverScript } from '../../../../kernel/node/cli/driverScript.ts';
 
 const options = {
+  trace: { type: 'boolean' },
   nsys: { type: 'string' },
   trtexec: { type: 'string' },
   launcher: { type: 'string' },
@@ -16,11 +17,12 @@ const options = {
 } as const;
 
 export const profile: Command = {
-  help: `trtlens profile BUILD [--nsys PROGRAM] [--trtexec PROGRAM] [--launcher FILE] [--json]
+  help: `trtlens run BUILD --trace [--nsys PROGRAM] [--trtexec PROGRAM] [--launcher FILE] [--json]
 
 Runs the engine of a build folder with trtexec under nsys, on a GPU, and makes the trace the profile
 of the build: trace.nsys-rep for Nsight Systems, trace.sqlite for the report, which is printed.
 
+  --trace            record instead of storing outputs
   --nsys PROGRAM     the nsys to record with; default: the one on the PATH
   --trtexec PROGRAM  the trtexec that runs the engine, of the version that built it; default: the one on the PATH
   --launcher FILE    run both in a container, over ssh or on a cluster, as for trtlens build

@@ -119,7 +119,7 @@ async function refuseBegun(folder: string, out: string): Promise<void> {
     throw new UserError(`${folder} contains other files. Choose another folder`);
   for (const name of names) {
     if (!/^\d+$/.test(name) || !(await exists(join(folder, name, 'started')))) continue;
-    const collect = quoteCommand(['trtlens', 'matrix', '--collect', out]);
+    const collect = quoteCommand(['trtlens', 'build', '--collect', out]);
     throw new UserError(
       `${folder}: builds have started there and cannot be overwritten. Choose another folder, or remove this one after they have finished and are collected (${collect})`,
     );

@@ -5,7 +5,7 @@ import type { BuildDiagnostics } from '../../../diagnose/vscode/buildDiagnostics
 import { nsysToRun } from '../../../../kernel/vscode/builds/toolsOf.ts';
 import type { Sessions } from '../../../../kernel/vscode/workspace/sessions.ts';
 import { openGraph } from '../../../../kernel/vscode/graph/graphEditorProvider.ts';
-import { pickFiles } from '../../../../kernel/vscode/platform/askUser.ts';
+import { pickFiles, pickWord } from '../../../../kernel/vscode/platform/askUser.ts';
 import { showError, showWarning } from '../../../../kernel/vscode/platform/messages.ts';
 import { pickModel } from '../../../../kernel/vscode/workspace/pickModel.ts';
 import { errorText } from '../../../../kernel/base/problem.ts';
@@ -14,11 +14,23 @@ import { isFileUri } from '../../../../kernel/vscode/platform/fileUri.ts';
 
 /** Opens what a build elsewhere left as a build of a model. `files` are given by tests and other callers. */
 export async function attach(parts: AttachParts, argument: unknown, files?: unknown): Promise<void> {
+  if (files === undefined && (await clipboardHasLog())) {
+    const clipboard = 'From the Clipboard';
+    const picked = await pickWord(['Select Files…', clipboard], 'Select where the log or layer info is');
+    if (picked === clipboard) return pasteLog(parts, argument);
+    if (picked === undefined) return;
+  }
   const uri = await modelFor(parts.sessions, argument);
   if (uri === undefined) return;
   const chosen = isUris(files) ? files : await askForFiles(uri);
   if (chosen === undefined || chosen.length === 0) return;
   await attachPieces(parts, uri, chosen);
+}
+
+/** Several lines, or JSON: more than a name that was copied. */
+async function clipboardHasLog(): Promise<boolean> {
+  const text = (await vscode.env.clipboard.readText()).trim();
+  return text.includes('\n') || text.startsWith('{');
 }
 
 /** Takes a log or layer info from the clipboard. */

@@ -8,15 +8,14 @@ export function registerTasks(parts: BuildParts): vscode.Disposable {
   const { sessions, builds, tasks } = parts;
   return vscode.Disposable.from(
     vscode.tasks.registerTaskProvider(taskType, tasks),
-    registerLater([commands.build, commands.buildAs, commands.copyBuildCommand], async () => {
-      const [{ buildModel }, { buildAs, copyUsualCommand }] = await Promise.all([
+    registerLater([commands.build, commands.buildAs], async () => {
+      const [{ buildModel }, { buildAs }] = await Promise.all([
         import('./internal/buildModel.ts'),
         import('./internal/buildAs.ts'),
       ]);
       return {
         [commands.build]: (uri, more) => buildModel(parts, uri, more),
         [commands.buildAs]: (uri, preset) => buildAs(parts, uri, preset),
-        [commands.copyBuildCommand]: (uri) => copyUsualCommand(parts, uri),
       };
     }),
     registerCommands({

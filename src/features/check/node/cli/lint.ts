@@ -19,7 +19,7 @@ import { printJson } from '../../../../kernel/node/cli/terminal.ts';
 const options = { tensorrt: { type: 'string' }, json: { type: 'boolean' } } as const;
 
 export const lint: Command = {
-  help: `trtlens lint FILES… [--tensorrt 11.4|10.0|8.6] [--json]
+  help: `trtlens check FILES… [--tensorrt 11.4|10.0|8.6] [--json]
 
 Finds what a version of TensorRT does not have in programs that build and run engines: names of the Python and C++ API,
 flags of trtexec and Polygraphy in scripts, YAML and strings, each with the version that dropped it and what to do

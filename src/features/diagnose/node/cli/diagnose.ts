@@ -121,9 +121,9 @@ function memoryCommand(log: BuildLog, model: string, path: string): string {
   const own = log.engineLayers.length > 0 && path !== '-';
   const files = ['--onnx', model || 'MODEL.onnx', '--log', own ? path : 'SMALLER_BUILD.log'];
   const hint = own ? '' : '   (of a build that succeeds, such as one with a smaller batch)';
-  return quoteCommand(['trtlens', 'fusion', ...files, '--memory'], shell) + hint;
+  return quoteCommand(['trtlens', 'show', ...files, '--memory'], shell) + hint;
 }
 
 /** What writes a plugin for a node. */
 const pluginCommand = (model: string, node: string): string =>
-  quoteCommand(['trtlens', 'plugin', model, '--nodes', node, '--name', 'MyPlugin', '-o', 'MyPlugin'], shell);
+  quoteCommand(['trtlens', 'cut', 'plugin', model, '--nodes', node, '--name', 'MyPlugin', '-o', 'MyPlugin'], shell);

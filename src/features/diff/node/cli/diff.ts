@@ -16,7 +16,6 @@ const options = {
   'optimization-profile': { type: 'string' },
   markdown: { type: 'string' },
   html: { type: 'string' },
-  full: { type: 'boolean' },
   ...forceOption,
   json: { type: 'boolean' },
 } as const;
@@ -25,9 +24,9 @@ const options = {
 export const diffLength = { most: 30, moreHint: '--json lists all' };
 
 export const diff: Command = {
-  help: `trtlens diff A B [--onnx MODEL.onnx] [--onnx-b OTHER.onnx] [--optimization-profile N] [--json] [--markdown FILE] [--html FILE] [--full]
+  help: `trtlens diff A B [--onnx MODEL.onnx] [--onnx-b OTHER.onnx] [--optimization-profile N] [--json] [--markdown FILE] [--html FILE]
 
-Compares two builds. A and B are build folders, or reports by 'trtlens fusion --json', of any versions, GPUs and
+Compares two builds. A and B are build folders, or reports by 'trtlens show --json', of any versions, GPUs and
 precisions, also of two exports of a model. What is unknown on one side is not comparable, never a change.
 
   --onnx FILE      model of A (default: the one in its build folder's manifest)
@@ -36,7 +35,6 @@ precisions, also of two exports of a model. What is unknown on one side is not c
   --markdown FILE  also write the result as Markdown, for a pull request
   --html FILE      also write one self-contained page: the changes ranked by what they cost, both timelines, the graph of B
                    with the changes on it, and a table; only the page's data if the name ends in .json
-  --full           names of kernels as they are, instead of their beginning and end
   --force          overwrite files that trtlens did not write
   --json           the whole result as one JSON document
 
@@ -66,7 +64,7 @@ Exit status 0 whether or not anything changed. To fail on changes, use 'trtlens 
       await writeResult(values.markdown, renderMarkdown(diffDocument(result), { most: 20 }), 'markdown');
     if (values.html !== undefined) await writeReport(values.html, toComparison(...sides));
     if (values.json) await printJson(terminal, result);
-    else await terminal.out(renderText(diffDocument(result, { full: values.full ?? false }), diffLength));
+    else await terminal.out(renderText(diffDocument(result), diffLength));
     return exitCodes.done;
   },
 };

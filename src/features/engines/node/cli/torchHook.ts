@@ -9,10 +9,10 @@ const name = 'trtlens_torch.py';
 const options = { out: { type: 'string', short: 'o' }, ...forceOption } as const;
 
 export const torchHook: Command = {
-  help: `trtlens torch-hook [-o ${name}]
+  help: `trtlens setup torch-hook [-o ${name}]
 
 Writes a Python file for programs that use Torch-TensorRT. It names the FX node of every layer and writes the graph with
-its modules and source lines, which 'trtlens fusion --onnx GRAPH.fx.json' takes in place of an ONNX model
+its modules and source lines, which 'trtlens show --onnx GRAPH.fx.json' takes in place of an ONNX model
 (${docsUrl}/fused-nodes.md).
 
   -o, --out FILE       the file to write (default: ${name} in the working folder)

@@ -18,8 +18,8 @@ const options = {
 } as const;
 
 export const triton: Command = {
-  help: `trtlens triton BUILD -o config.pbtxt [--name NAME] [--force]
-trtlens triton BUILD --check config.pbtxt [--json]
+  help: `trtlens setup triton BUILD -o config.pbtxt [--name NAME] [--force]
+trtlens setup triton BUILD --check config.pbtxt [--json]
 
 Writes Triton's configuration of the engine of a build folder: inputs and outputs with types and
 sizes, the largest batch, dynamic batching, and the names of the optimization profiles. --check

@@ -44,7 +44,6 @@ import { driverScript } from '../../../../kernel/node/cli/driverScript.ts';
 
 const options = {
   build: { type: 'string', multiple: true },
-  report: { type: 'string', multiple: true },
   onnx: { type: 'string' },
   'optimization-profile': { type: 'string' },
   baseline: { type: 'string' },
@@ -63,21 +62,21 @@ const options = {
 } as const;
 
 export const gate: Command = {
-  help: `trtlens gate FILE --build FOLDER | --report F [--optimization-profile N] [--baseline F] [--sarif F] [--junit F] [--markdown F] [--gitlab F] [--json]
+  help: `trtlens gate FILE --build FOLDER [--optimization-profile N] [--baseline F] [--sarif F] [--junit F] [--markdown F] [--gitlab F] [--json]
 trtlens gate FILE --matrix RESULT.json [the same outputs]
 trtlens gate FILE --init --build FOLDER
-trtlens gate FILE --update --build FOLDER | --report F
+trtlens gate FILE --update --build FOLDER
 
 Checks a build against the rules of a YAML file (${docsUrl}/compare-and-gate.md). Percentages need a baseline: the report of the last
-good build by 'trtlens fusion --json'.
+good build by 'trtlens show --json'.
 
-  --build FOLDER   the build; repeat it for more profiles of the same build, whose median counts
-  --report F       a report instead of a build folder, with --onnx for rules on attention and types
+  --build FOLDER   the build, or a report by 'trtlens show --json' (with --onnx for rules on attention and types); repeat it
+                   for more profiles of the same build, whose median counts
   --onnx FILE      the model (default: the one in the build folder's manifest)
   --optimization-profile N  the profile of the engine that is checked, from 0; default: 0
   --baseline F     a report or build folder instead of the baseline in FILE
   --accuracy F     the output of 'trtlens accuracy --json', instead of running the model for the rule accuracy
-  --matrix F       the output of 'trtlens matrix --json': checks every build that passed
+  --matrix F       the output of 'trtlens build --json': checks every build that passed
   --sarif F, --junit F, --markdown F, --gitlab F   also write the result in that format
   --json           the result as one JSON document
   --python PROGRAM, -y, --yes   for the rule accuracy: the interpreter; download ONNX Runtime without asking
@@ -91,13 +90,13 @@ Exit status: 0 every check passed, 1 a check failed, 2 nothing could be checked,
   run: async (args, terminal) => {
     const { values, positionals } = readArguments(args, options, ['FILE'], {
       without: {
-        init: allBut(options, 'init', 'build', 'report', 'onnx', 'optimization-profile'),
-        update: allBut(options, 'update', 'build', 'report', 'onnx', 'optimization-profile'),
-        matrix: ['build', 'report'],
+        init: allBut(options, 'init', 'build', 'onnx', 'optimization-profile'),
+        update: allBut(options, 'update', 'build', 'onnx', 'optimization-profile'),
+        matrix: ['build'],
       },
     });
     const path = positionals[0]!;
-    const sources = [...(values.build ?? []), ...(values.report ?? [])];
+    const sources = values.build ?? [];
     const given = { onnx: values.onnx, profile: wholeNumber('--optimization-profile', values['optimization-profile']) };
     if (values.init) return init(path, onlySource(sources), given, terminal);
     const file = await readGateFile(path);
@@ -242,13 +241,13 @@ async function readMatrix(path: string): Promise<{ folders: string[]; unbuilt: U
   try {
     jobs = (JSON.parse(decodeUtf8(await readWhole(path))) as { jobs?: typeof jobs }).jobs;
   } catch {
-    throw new UserError(`${path} is not JSON: pass the output of \`trtlens matrix --json\``);
+    throw new UserError(`${path} is not JSON: pass the output of \`trtlens build --json\``);
   }
   const all = Array.isArray(jobs) ? jobs : [];
   const isBuilt = ({ folder, result }: (typeof all)[number]) => typeof folder === 'string' && result === 'passed';
   const folders = all.filter(isBuilt).map(({ folder }) => folder as string);
   if (folders.length === 0)
-    throw new UserError(`${path} contains no build that passed: pass the output of \`trtlens matrix --json\``);
+    throw new UserError(`${path} contains no build that passed: pass the output of \`trtlens build --json\``);
   const text = (value: unknown) => (typeof value === 'string' && value !== '' ? value : null);
   const unbuilt = all
     .filter((job) => !isBuilt(job))

@@ -17,7 +17,7 @@ import { printJson, type Terminal } from '../../../../kernel/node/cli/terminal.t
 import { driverScript } from '../../../../kernel/node/cli/driverScript.ts';
 
 const options = {
-  cache: { type: 'string' },
+  'calibration-cache': { type: 'string' },
   build: { type: 'string' },
   layers: { type: 'string' },
   inputs: { type: 'string', multiple: true },
@@ -29,8 +29,8 @@ const options = {
 } as const;
 
 export const quantization: Command = {
-  help: `trtlens quantization MODEL.onnx [--cache F] [--build FOLDER] [--inputs F]… [--json]
-trtlens quantization migrate MODEL.onnx --cache F [--layers F | --build FOLDER] -o OUT.onnx [--json]
+  help: `trtlens quantize MODEL.onnx [--calibration-cache F] [--build FOLDER] [--inputs F]… [--json]
+trtlens quantize migrate MODEL.onnx --calibration-cache F [--layers F | --build FOLDER] -o OUT.onnx [--json]
 
 Lists the scale of each tensor, what a build made of each Q/DQ pair (fused, moved, a kernel of its own, a reformat),
 placements that can prevent INT8 kernels with their fix, and parts that stay in floating point between INT8 nodes. With
@@ -38,7 +38,7 @@ placements that can prevent INT8 kernels with their fix, and parts that stay in 
 writes a model with Q/DQ nodes that have the scales of a calibration cache, which TensorRT 11 does not read; with the
 layer info of an engine that was built with the cache, exactly where that engine computes in INT8.
 
-  --cache F        a calibration cache of TensorRT 10 or earlier
+  --calibration-cache F   a calibration cache of TensorRT 10 or earlier
   --build FOLDER   a build of the model; for migrate one with --int8
   --layers F       for migrate: layer info of an engine that was built with --int8 and --profilingVerbosity=detailed
   --inputs F       samples: .npz, .npy, JSON of Polygraphy or trtexec, or a folder of them; can be repeated
@@ -59,9 +59,9 @@ layer info of an engine that was built with the cache, exactly where that engine
   run: async (args, terminal) => {
     if (args[0] === 'migrate') return migrate(args.slice(1), terminal);
     const { values, positionals } = readArguments(args, options, ['MODEL.onnx']);
-    if (values.out !== undefined) throw new Usage('-o belongs to quantization migrate');
-    if (values.layers !== undefined) throw new Usage('--layers belongs to quantization migrate');
-    const { cache, build, inputs = [] } = values;
+    if (values.out !== undefined) throw new Usage('-o belongs to quantize migrate');
+    if (values.layers !== undefined) throw new Usage('--layers belongs to quantize migrate');
+    const { 'calibration-cache': cache, build, inputs = [] } = values;
     const path = positionals[0]!;
     const read = await readQuantization({ path, cache, build });
     const found =
@@ -86,12 +86,12 @@ layer info of an engine that was built with the cache, exactly where that engine
 
 async function migrate(args: string[], terminal: Terminal): Promise<number> {
   const { values, positionals } = readArguments(args, options, ['MODEL.onnx']);
-  const { cache, out } = values;
+  const { 'calibration-cache': cache, out } = values;
   for (const name of ['inputs', 'python', 'yes'] as const)
     if (values[name] !== undefined) throw new Usage(`--${name} cannot be combined with migrate`);
   if (values.build !== undefined && values.layers !== undefined)
     throw new Usage('pass only one of --build and --layers');
-  if (cache === undefined) throw new Usage('--cache F is missing');
+  if (cache === undefined) throw new Usage('--calibration-cache F is missing');
   if (out === undefined) throw new Usage('-o OUT.onnx is missing');
   const engine = await engineOf(positionals[0]!, values);
   const made = await migrateCalibration({ path: positionals[0]!, cache, out, engine }, terminal.signal);
@@ -142,7 +142,7 @@ function toDocument(found: Quantization, path: string, build?: string, cache?: s
     nameOf: (id) => `node ${id}`,
     actions:
       build === undefined && found.pairs.length > 0
-        ? [{ label: 'See what TensorRT made of them', command: 'trtlens quantization MODEL.onnx --build FOLDER' }]
+        ? [{ label: 'See what TensorRT made of them', command: 'trtlens quantize MODEL.onnx --build FOLDER' }]
         : [],
   });
 }

@@ -49,7 +49,7 @@ export class QuantizationPages implements vscode.Disposable {
     const panel =
       restored ?? vscode.window.createWebviewPanel(quantizationViewType, title, vscode.ViewColumn.Active, {});
     panel.webview.options = {
-      enableCommandUris: [languageCommands.showNodes, commands.useCalibrationCache],
+      enableCommandUris: [languageCommands.showNodes, ...Object.values(buttons).map(({ command }) => command)],
       localResourceRoots: [],
     };
     panel.title = title;
@@ -78,6 +78,12 @@ export class QuantizationPages implements vscode.Disposable {
   }
 }
 
+/** What can be done with the scales of a model. */
+const buttons = {
+  cache: { label: 'Use a Calibration Cache…', command: commands.useCalibrationCache },
+  migrate: { label: 'Write Scales of the Cache as Q/DQ Nodes…', command: commands.migrateCalibration },
+} as const;
+
 function pageOf({ key, title, calibrationCache, state }: Session): string {
   const { graph, newest, quantization } = state;
   const nodes = new Map((graph?.nodes ?? []).map((node) => [node.id, node]));
@@ -86,12 +92,12 @@ function pageOf({ key, title, calibrationCache, state }: Session): string {
     build: newest?.report ? newest.build.id : null,
     cache: calibrationCache,
     nameOf: (id) => nodes.get(id)?.name || `${nodes.get(id)?.op ?? 'node'} (node ${id})`,
-    actions: [{ label: 'Use a Calibration Cache…', to: { kind: 'action', name: 'cache' } }],
+    actions: Object.entries(buttons).map(([name, { label }]) => ({ label, to: { kind: 'action', name } })),
   });
-  const hrefOf = commandLinks({ cache: [commands.useCalibrationCache, key] }, (ids) => [
-    languageCommands.showNodes,
-    { uri: key, nodes: ids },
-  ]);
+  const hrefOf = commandLinks(
+    Object.fromEntries(Object.entries(buttons).map(([name, { command }]) => [name, [command, key]])),
+    (ids) => [languageCommands.showNodes, { uri: key, nodes: ids }],
+  );
   return renderHtml(document, { hrefOf, most: mostRows });
 }
 

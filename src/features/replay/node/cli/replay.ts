@@ -21,8 +21,8 @@ const checkOptions = { ...contextOptions, choices: { type: 'string' }, json: { t
 const verbs: Record<string, Command['run']> = { check, diff };
 
 export const replay: Command = {
-  help: `trtlens replay check REPLAY.json [--onnx M] [--log F] [--layers F] [--choices F] [--tensorrt 10.6] [--json]
-trtlens replay diff BEFORE.json AFTER.json [--json]
+  help: `trtlens precision replay check REPLAY.json [--onnx M] [--log F] [--layers F] [--choices F] [--tensorrt 10.6] [--json]
+trtlens precision replay diff BEFORE.json AFTER.json [--json]
 
 A tactic replay is the file that Polygraphy's --save-tactics writes.
 

@@ -26,16 +26,14 @@ import { piecesOf, withFile } from '../../../../kernel/node/files/fileSource.ts'
 import { LineSplitter } from '../../../../kernel/node/files/lineSplitter.ts';
 
 const options = {
-  nodes: { type: 'string' },
-  names: { type: 'string', multiple: true },
+  nodes: { type: 'string', multiple: true },
   group: { type: 'string' },
   build: { type: 'string' },
   from: { type: 'string', multiple: true },
   to: { type: 'string', multiple: true },
   around: { type: 'string' },
   close: { type: 'boolean' },
-  embed: { type: 'boolean' },
-  references: { type: 'boolean' },
+  weights: { type: 'string' },
   log: { type: 'string' },
   inputs: { type: 'string', multiple: true },
   python: { type: 'string' },
@@ -46,14 +44,13 @@ const options = {
 } as const;
 
 export const extract: Command = {
-  help: `trtlens extract MODEL.onnx --nodes ID,… | --names PATTERN … | --group N --build FOLDER | --from TENSOR … --to TENSOR …
-                [--around K] [--close] [--log F] [--inputs F]… [--embed | --references] -o OUT.onnx [--json]
+  help: `trtlens cut extract MODEL.onnx --nodes NODES … | --group N --build FOLDER | --from TENSOR … --to TENSOR …
+                [--around K] [--close] [--log F] [--inputs F]… [--weights embed|references] -o OUT.onnx [--json]
 
 Writes the selected nodes as a separate model and keeps all names. If OUT is in the model's folder, weights stay where
 they are; otherwise only the used ranges are copied to OUT.data.
 
-  --nodes ID,…       node ids from 'trtlens fusion --json', for example 12,13
-  --names PATTERN    nodes whose names match, for example '/layers.3/**'; may be repeated
+  --nodes NODES      ids with commas, for example 12,13, or a pattern of names such as '/layers.3/**'; may be repeated
   --group N          the members of a ForeignNode of the build, by its id
   --build FOLDER     the build whose ForeignNode it is
   --from TENSOR      where the part begins; may be repeated. You can omit the inputs of the model
@@ -64,8 +61,7 @@ they are; otherwise only the used ranges are copied to OUT.data.
   --log F            a verbose build log of the model: types and shapes that the model does not give
   --inputs F         inputs of the model (.npz, .npy, JSON, a folder): ONNX Runtime runs it, and what the part reads and
                      makes is stored in OUT.inputs.npz and OUT.outputs.npz; may be repeated
-  --embed            put the weights into OUT
-  --references       never copy weights
+  --weights WHERE    embed: put the weights into OUT; references: never copy them
   --force            overwrite OUT even if trtlens did not write it
   --python PROGRAM   the interpreter for ONNX Runtime
   --yes, -y          download ONNX Runtime without asking
@@ -75,14 +71,17 @@ they are; otherwise only the used ranges are copied to OUT.data.
   run: async (args, terminal) => {
     const { values, positionals } = readArguments(args, options, ['MODEL.onnx'], {
       needs: { build: ['group'], group: ['build'], from: ['to'], python: ['inputs'] },
-      without: { to: ['around', 'close'], embed: ['references'] },
+      without: { to: ['around', 'close'] },
     });
+    const { weights = 'auto' } = values;
+    if (weights !== 'auto' && weights !== 'embed' && weights !== 'references')
+      throw new Usage(`--weights: unknown value '${weights}'; expected embed or references`);
     if (values.out === undefined) throw new Usage('-o OUT.onnx is missing');
     const { nodes, inputs, outputs, files } = await extractSubgraph({
       path: positionals[0]!,
       pick: await picker(values, positionals[0]!),
       out: values.out,
-      weights: values.embed ? 'embed' : values.references ? 'references' : 'auto',
+      weights,
       known: values.log === undefined ? undefined : await loggedTensors(values.log),
       signal: terminal.signal,
     });
@@ -122,8 +121,7 @@ const borderText = (direction: string, tensors: readonly BorderTensor[]): string
     .join('');
 
 type Values = {
-  nodes?: string;
-  names?: string[];
+  nodes?: string[];
   group?: string;
   build?: string;
   from?: string[];
@@ -133,17 +131,14 @@ type Values = {
 };
 
 async function picker(values: Values, model: string): Promise<(graph: ModelGraph) => Subgraph | Unfit> {
-  const ways = [values.nodes, values.names, values.group, values.to].filter((way) => way !== undefined);
-  if (ways.length !== 1) throw new Usage('pass one of --nodes, --names, --group and --to');
+  const ways = [values.nodes, values.group, values.to].filter((way) => way !== undefined);
+  if (ways.length !== 1) throw new Usage('pass one of --nodes, --group and --to');
   const around = wholeNumber('--around', values.around) ?? 0;
-  const { to, from = [], nodes, names = [], group } = values;
+  const { to, from = [], nodes = [], group } = values;
   if (to !== undefined) return (graph) => subgraphBetween(graph, from, to);
-  const ids =
-    group === undefined
-      ? nodes?.split(',').flatMap((id) => id.trim() || [])
-      : await membersOf(group, values.build!, model);
+  const members = group === undefined ? undefined : await membersOf(group, values.build!, model);
   return (graph) => {
-    const chosen = ids ?? namedNodes(graph, names);
+    const chosen = members ?? nodes.flatMap((text) => namedNodes(graph, text));
     // With the reason why there is none.
     if (chosen.some((id) => !graph.indexOfId.has(id))) return subgraphWithSizes(graph, chosen);
     const closed = nodesAround(graph, chosen, around);
@@ -155,16 +150,19 @@ async function picker(values: Values, model: string): Promise<(graph: ModelGraph
   };
 }
 
-/** Ids of the nodes whose names match. */
-function namedNodes(graph: ModelGraph, patterns: readonly string[]): string[] {
-  return patterns.flatMap((pattern) => {
-    const glob = compileGlob(pattern);
-    const all = graph.nodes.filter(({ name }) => matchesGlob(glob, name));
-    if (all.length === 0) throw new UserError(`no node matches ${pattern}${similarText(pattern, nodeNames(graph))}`);
-    const main = all.filter(({ id }) => graph.owner[graph.indexOfId.get(id)!]! < 0);
-    // Those of a loop or branch come along with it; alone, they are refused with a reason.
-    return (main.length > 0 ? main : all).map(({ id }) => id);
-  });
+/** The ids in a text, or those of the nodes whose names match it. */
+function namedNodes(graph: ModelGraph, text: string): string[] {
+  const ids = text.split(',').flatMap((id) => id.trim() || []);
+  const glob = compileGlob(text);
+  const all = ids.every((id) => graph.indexOfId.has(id))
+    ? []
+    : graph.nodes.filter(({ name }) => matchesGlob(glob, name));
+  // Numbers that are no ids are answered with how many nodes there are.
+  if (all.length === 0 && ids.every((id) => graph.indexOfId.has(id) || /^\d+$/.test(id))) return ids;
+  if (all.length === 0) throw new UserError(`no node matches ${text}${similarText(text, nodeNames(graph))}`);
+  const main = all.filter(({ id }) => graph.owner[graph.indexOfId.get(id)!]! < 0);
+  // Those of a loop or branch come along with it; alone, they are refused with a reason.
+  return (main.length > 0 ? main : all).map(({ id }) => id);
 }
 
 async function membersOf(group: string, folder: string, onnx: string): Promise<string[]> {

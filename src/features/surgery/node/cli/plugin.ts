@@ -15,14 +15,14 @@ const options = {
 } as const;
 
 export const plugin: Command = {
-  help: `trtlens plugin MODEL.onnx --nodes ID,… --name NAME [--domain DOMAIN] [--like-input] -o DIR [--force] [--json]
+  help: `trtlens cut plugin MODEL.onnx --nodes ID,… --name NAME [--domain DOMAIN] [--like-input] -o DIR [--force] [--json]
 
 Writes model.onnx, in which the nodes are one custom node, and a plugin that computes it: an IPluginV3 in C++ with CMake.
 A chain of elementwise operators gets a CUDA kernel; for other nodes the
 kernel is left to you, and the plugin refuses to run until then. test_NAME.py compares the plugin with the nodes under
 ONNX Runtime.
 
-  --nodes ID,…     node ids from 'trtlens fusion --json', for example 12,13
+  --nodes ID,…     node ids from 'trtlens show --json', for example 12,13
   --name NAME      operator and plugin name: letters, digits and _
   --domain DOMAIN  of the node, and the plugin's namespace (default: custom)
   --like-input     outputs of unknown type have type and shape of the first input

@@ -27,8 +27,8 @@ const options = {
 } as const;
 
 export const split: Command = {
-  help: `trtlens split MODEL.onnx --at TENSOR[,TENSOR] -o DIR [--build [build options]] [--check] [--inputs F]… [--json]
-trtlens split MODEL.onnx --suggest [--json]
+  help: `trtlens cut split MODEL.onnx --at TENSOR[,TENSOR] -o DIR [--build [build options]] [--check] [--inputs F]… [--json]
+trtlens cut split MODEL.onnx --suggest [--json]
 
 Writes part-0.onnx, part-1.onnx … and chain.json. The first part computes the first tensor, each further part the next
 tensor from those before it, the last part the rest. Other tensors that cross a cut become outputs and inputs as well.

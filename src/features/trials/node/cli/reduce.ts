@@ -2,8 +2,8 @@ import { suggestRepairs } from '../../../repair/node/suggestRepairs.ts';
 import { reduceModel } from '../reduceModel.ts';
 import { suggestionText } from '../../../repair/repairResult.ts';
 import { counted } from '../../../../kernel/base/text.ts';
-import { forceOption, readArguments, wholeNumber } from '../../../../kernel/node/cli/arguments.ts';
-import { type BuildValues, textOf, trialArguments } from '../../../../kernel/node/cli/buildOptions.ts';
+import { forceOption, readArguments } from '../../../../kernel/node/cli/arguments.ts';
+import { type BuildValues, minutesOf, textOf, trialArguments } from '../../../../kernel/node/cli/buildOptions.ts';
 import { type Command, exitCodes, Usage } from '../../../../kernel/node/cli/command.ts';
 import { printJson } from '../../../../kernel/node/cli/terminal.ts';
 import { buildRequest } from '../../../../kernel/node/cli/buildRequest.ts';
@@ -15,13 +15,13 @@ const options = {
   until: { type: 'string' },
   anonymize: { type: 'boolean' },
   'without-weights': { type: 'boolean' },
-  'max-minutes': { type: 'string' },
+  'max-seconds': { type: 'string' },
   ...forceOption,
 } as const;
 
 export const reduce: Command = {
-  help: `trtlens reduce MODEL.onnx -o DIR|FILE.zip [--code CODE | --until RULE] [--anonymize] [--without-weights]
-               [--max-minutes N] [build options] [--json]
+  help: `trtlens cut reduce MODEL.onnx -o DIR|FILE.zip [--code CODE | --until RULE] [--anonymize] [--without-weights]
+               [--max-seconds N] [build options] [--json]
 
 Builds the failing model and then parts of it, two at a time, until the same failure needs every node that is left: the
 same code of 'trtlens diagnose' at the same operator. No part is run. DIR or the zip file gets model.onnx with the
@@ -34,7 +34,7 @@ search.
                       that fails, for example 'attention: fused' or 'reformats: 0'
   --anonymize         number nodes and tensors, and leave out descriptions and metadata
   --without-weights   leave out large weights; the result is built with random ones
-  --max-minutes N     stop after N minutes with the smallest part so far
+  --max-seconds N     stop after N seconds with the smallest part so far
   --force             overwrite files that trtlens did not write
   --json              { "from", "to", "builds", "seconds", "code", "operator", "until", "model", "assumed", "stopped" }
 
@@ -49,7 +49,7 @@ Other options are those of trtlens build.
     if (out === undefined) throw new Usage('-o DIR is missing');
     const [code, until] = [textOf(values, 'code'), textOf(values, 'until')];
     if (code !== undefined && until !== undefined) throw new Usage('--code cannot be combined with --until');
-    const maxMinutes = wholeNumber('--max-minutes', textOf(values, 'max-minutes'));
+    const maxMinutes = minutesOf(values);
     const steps: number[] = [];
     const result = await reduceModel(
       {
@@ -84,7 +84,7 @@ Other options are those of trtlens build.
     }
     if (stopped)
       terminal.note(
-        `note: stopped after ${maxMinutes} minutes; a smaller part may fail alike. The same command continues the search`,
+        `note: stopped after ${textOf(values, 'max-seconds')} seconds; a smaller part may fail alike. The same command continues the search`,
       );
     if (assumed.length > 0) terminal.note(`note: the type of ${assumed.join(', ')} is not known; declared as float`);
     return exitCodes.done;

@@ -10,6 +10,7 @@ import { diffLength } from '../../../diff/node/cli/diff.ts';
 import { forceOption, readArguments, wholeNumber } from '../../../../kernel/node/cli/arguments.ts';
 import {
   type BuildValues,
+  minutesOf,
   readBuildOptions,
   textOf,
   trialArguments,
@@ -31,7 +32,7 @@ const searchArguments = {
   separate: { type: 'string', multiple: true },
   fuse: { type: 'string', multiple: true },
   'max-builds': { type: 'string' },
-  'max-minutes': { type: 'string' },
+  'max-seconds': { type: 'string' },
 } as const;
 
 const own = {
@@ -57,7 +58,7 @@ export const whatIfCommand: Command = {
   help: `trtlens what-if MODEL.onnx --output T | --unmark T | --cut T | --add OP:T | --remove ID | --rules F | --opset N | --shapes S
                 | --compute-capability C  [--base FOLDER] [build options] [--html FILE] [--json]
 trtlens what-if MODEL.onnx --break NODES | --separate NODES | --fuse NODES
-                [--max-builds N] [--max-minutes N] [--base FOLDER] [build options] [--json]
+                [--max-builds N] [--max-seconds N] [--base FOLDER] [build options] [--json]
 
 Builds the model as it is and with the change, and shows what changed, node by node. Without an NVIDIA GPU it builds with
 TensorRT-RTX on the CPU. The result applies to this TensorRT version; another one may fuse differently.
@@ -83,7 +84,7 @@ ids with commas, or a pattern of names such as '/layers.1/attn/**'; each option 
   --separate NODES        keep nodes out of the ForeignNode that they are in
   --fuse NODES            compute nodes of several kernels in one
   --max-builds N          try at most N changes (default: ${defaultBuilds})
-  --max-minutes N         stop after N minutes with what was found so far
+  --max-seconds N         stop after N seconds with what was found so far
   --json                  { "tensorrt", "goal", "tried": [ { "option", "values", "results", "reached", "why", "kernels",
                           "reformats", "ms" } ], "left", "builds", "seconds" }
 
@@ -92,7 +93,7 @@ Other options of trtlens build apply to both builds.
   options: whatIfOptions,
   run: async (args, terminal) => {
     const read = readArguments(args, whatIfOptions, ['MODEL.onnx'], {
-      needs: { 'max-builds': searchKinds, 'max-minutes': searchKinds },
+      needs: { 'max-builds': searchKinds, 'max-seconds': searchKinds },
       without: Object.fromEntries(searchKinds.map((kind) => [kind, ['html']])),
     });
     const values: BuildValues = read.values;
@@ -168,7 +169,7 @@ async function searchAndPrint(
       ...request,
       nodes: [values[request.kind]].flat() as string[],
       maxBuilds: wholeNumber('--max-builds', textOf(values, 'max-builds')) ?? defaultBuilds,
-      maxMinutes: wholeNumber('--max-minutes', textOf(values, 'max-minutes')),
+      maxMinutes: minutesOf(values),
     },
     (done, of, reached) => terminal.status(`${done} of ${of} changes tried, ${reached} work`),
     terminal.signal,

@@ -10,7 +10,7 @@ import { networkOf } from '../../../../kernel/network/network.ts';
 import { type BorderTensor, nodesAround, subgraphWithSizes } from '../../../surgery/extractModel.ts';
 import { counted } from '../../../../kernel/base/text.ts';
 import { commands, graphViewType } from '../../../../kernel/vscode/ids.ts';
-import { enterText, pickFiles } from '../../../../kernel/vscode/platform/askUser.ts';
+import { enterText, pickFiles, pickItem } from '../../../../kernel/vscode/platform/askUser.ts';
 import { besideModel } from '../../../../kernel/vscode/platform/modelFile.ts';
 import { modelToWrite } from '../../../../kernel/vscode/platform/modelToWrite.ts';
 import { nameOf } from '../../../../kernel/vscode/platform/nameOf.ts';
@@ -47,6 +47,10 @@ export function surgeryCommands(parts: SurgeryParts): CommandHandlers {
       return undefined;
     });
   return {
+    [commands.changeModel]: async (argument, ids) => {
+      const chosen = await chosenNodes(argument, ids, sessions);
+      return chosen && changeModel(chosen, argument, ids);
+    },
     [commands.extractNodes]: onNodes(extractNodes),
     [commands.splitHere]: onNodes(splitHere),
     // Some changes are of the whole model.
@@ -66,6 +70,47 @@ export function surgeryCommands(parts: SurgeryParts): CommandHandlers {
       return folder && trusted(() => reduceBuild(parts, model, known ?? newestOf(parts, model), folder));
     },
   };
+}
+
+/** What one can do with a model, and those that need nodes. */
+const changes: readonly { command: string; label: string; detail: string; ofNodes?: true }[] = [
+  { command: commands.whatIf, label: 'What If…', detail: 'Builds with and without a change, and compares' },
+  {
+    command: commands.extractNodes,
+    label: 'Extract Selected Nodes…',
+    detail: 'Writes them as a model of their own',
+    ofNodes: true,
+  },
+  {
+    command: commands.splitHere,
+    label: 'Split Model Behind Selected Node…',
+    detail: 'Writes two models that run one after the other',
+    ofNodes: true,
+  },
+  {
+    command: commands.replaceByPlugin,
+    label: 'Replace Selected Nodes by Plugin…',
+    detail: 'Writes the model with a custom node, and the plugin',
+    ofNodes: true,
+  },
+  { command: commands.suggestSplit, label: 'Suggest Where to Split…', detail: 'Lists the cheapest places to cut' },
+  {
+    command: commands.reduceModel,
+    label: 'Reduce to a Minimal Model…',
+    detail: 'Finds the smallest part that fails in the same way',
+  },
+];
+
+/** Asks for a change of a model or of the nodes that are chosen, and runs its command with the same arguments. */
+async function changeModel({ model, nodes }: ChosenNodes, argument: unknown, ids: unknown): Promise<unknown> {
+  const offered = changes.filter(({ ofNodes }) => ofNodes === undefined || nodes.length > 0);
+  const picked = await pickItem(offered, { title: `Change ${nameOf(model)}`, placeHolder: 'Select a change' });
+  if (picked === undefined) return undefined;
+  const given = argument ?? model;
+  // What follows the model is nodes or, for a change of the whole model, something else.
+  return picked.ofNodes || picked.command === commands.whatIf
+    ? vscode.commands.executeCommand(picked.command, argument, ids)
+    : vscode.commands.executeCommand(picked.command, given);
 }
 
 async function trusted<Result>(run: () => Promise<Result>): Promise<Result | undefined> {

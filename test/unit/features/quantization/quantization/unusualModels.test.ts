@@ -185,7 +185,7 @@ test('with layer info of an implicit INT8 build, pairs are where that computes i
     quantization,
     'migrate',
     path,
-    '--cache',
+    '--calibration-cache',
     cacheOf(scales),
     '--layers',
     half,
@@ -195,11 +195,31 @@ test('with layer info of an implicit INT8 build, pairs are where that computes i
   expect(ran.out).toContain('1 activation and 1 weight tensor have Q/DQ nodes now.');
   expect(ran.out).toContain('In floating point, as in the engine: a.\n');
   const float = layersOf('Row major linear FP32', 'Row major linear FP16');
-  const refused = runCommand(quantization, 'migrate', path, '--cache', cacheOf(scales), '--layers', float, '-o', out());
+  const refused = runCommand(
+    quantization,
+    'migrate',
+    path,
+    '--calibration-cache',
+    cacheOf(scales),
+    '--layers',
+    float,
+    '-o',
+    out(),
+  );
   await expect(refused).rejects.toThrow('Pass the layer info of a build with --int8');
   const untyped = join(folder, `${written++}.json`);
   writeFileSync(untyped, JSON.stringify({ Layers: ['a + r', 'y'], Bindings: ['x', 'y'] }));
-  const names = runCommand(quantization, 'migrate', path, '--cache', cacheOf(scales), '--layers', untyped, '-o', out());
+  const names = runCommand(
+    quantization,
+    'migrate',
+    path,
+    '--calibration-cache',
+    cacheOf(scales),
+    '--layers',
+    untyped,
+    '-o',
+    out(),
+  );
   await expect(names).rejects.toThrow('--profilingVerbosity=detailed');
 });
 

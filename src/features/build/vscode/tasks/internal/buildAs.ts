@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { commands } from '../../../../../kernel/vscode/ids.ts';
 import { errorText } from '../../../../../kernel/base/problem.ts';
 import { optionWords } from '../../../../../kernel/vscode/builds/optionWords.ts';
 import {
@@ -37,12 +38,6 @@ export async function buildAs(parts: BuildParts, argument: unknown, preset?: unk
   await parts.remembered.put(uri, options);
   void warnOfFaults(parts, uri, options);
   await startBuild(parts, uri, { ...options });
-}
-
-/** Copies the command that builds a model in the usual way. */
-export async function copyUsualCommand(parts: BuildParts, argument: unknown): Promise<void> {
-  const uri = await pickModel(argument, parts.sessions);
-  if (uri !== undefined) await copyBuildCommand(parts, uri, {});
 }
 
 interface Completed {
@@ -92,6 +87,12 @@ async function pickWay(parts: BuildParts, uri: vscode.Uri): Promise<BuildChoice 
     copy: false,
     complete: () => chooseAll(parts, uri, last),
   };
+  const sweep: BuildChoice = {
+    label: 'Precision Sweep…',
+    detail: 'Compares the accuracy of FP32, FP16, BF16 and INT8, without a GPU',
+    copy: false,
+    complete: async () => void (await vscode.commands.executeCommand(commands.comparePrecisions, uri)),
+  };
   const words = [last.backend ?? 'auto', ...optionWords(last)].join(' · ');
   const again: BuildChoice = {
     label: 'Last Options',
@@ -132,7 +133,7 @@ async function pickWay(parts: BuildParts, uri: vscode.Uri): Promise<BuildChoice 
   const offered = prospect === undefined ? [] : offeredPresets((options) => prospect.refuses(options));
   if (!closed) {
     const ways = offered.map((one) => item(wayOf(one), [copy]));
-    picker.items = [...lasting, ...ways, item(all, [])];
+    picker.items = [...lasting, ...ways, item(all, []), item(sweep, [])];
     picker.busy = false;
   }
   return answer;
