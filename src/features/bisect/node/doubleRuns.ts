@@ -8,7 +8,7 @@ import { writeModel } from '../../../kernel/node/files/writeModel.ts';
 import { doubleEdits } from '../doublePrecision.ts';
 import type { Reference } from './reference.ts';
 
-/** Of models with more weights the copy would need too much memory: 8 bytes each, beside 4. */
+/** Of models with more weights the copy would need too much memory, 12 bytes each. */
 const MOST_ELEMENTS = 2 ** 28;
 
 /** What ONNX Runtime says of an operator that it cannot compute in double. */
