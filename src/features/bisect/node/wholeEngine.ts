@@ -6,10 +6,10 @@ import type { EngineOptions } from '../../../kernel/build/buildOptions.ts';
 import type { OnnxModel } from '../../../kernel/read/onnx/onnxModel.ts';
 import { networkOf } from '../../../kernel/network/network.ts';
 import { randomOperators } from '../../../kernel/network/nodeRoles.ts';
-import type { FileSource } from '../../../kernel/node/files/fileSource.ts';
-import { Cancelled, UserError } from '../../../kernel/node/files/userError.ts';
-import { DoubleRuns } from './doubleRuns.ts';
+import type { ParsedFiles } from '../../../kernel/node/files/parsedFiles.ts';
+import { UserError } from '../../../kernel/node/files/userError.ts';
 import type { EngineWorker, WorkerInfo } from './engineWorker.ts';
+import { noiseOf } from './noise.ts';
 import { NOISE_FACTOR } from './pieces.ts';
 import type { OutputComparison, Reference } from './reference.ts';
 
@@ -56,36 +56,27 @@ export interface WholeResult {
 /** The engine that the search is about. */
 const WHOLE = 'whole';
 
-/** Makes the samples, and what ONNX Runtime computes from them: as it is, optimized, and in FP64 where it can. */
+/** Makes the samples, and what ONNX Runtime computes from them. */
 export async function runReference(
-  place: Pick<WholeRequest, 'model' | 'linked' | 'folder' | 'reference'> & { source: FileSource },
-  files: readonly string[],
+  {
+    model,
+    linked,
+    folder,
+    reference,
+    files,
+  }: Pick<WholeRequest, 'model' | 'linked' | 'folder' | 'reference'> & { files: ParsedFiles },
+  given: readonly string[],
 ): Promise<Samples> {
-  const { model, linked, folder, reference } = place;
-  const inputs = await reference.inputs(files, declaredInputs(model), 0, join(folder, 'sample'));
+  const inputs = await reference.inputs(given, declaredInputs(model), 0, join(folder, 'sample'));
   const references = inputs.map((_, number) => join(folder, `reference-${number}.npz`));
   const noise: Record<string, number | null> = {};
-  const doubles = new DoubleRuns(place);
-  const other = join(folder, 'other-way.npz');
-  const ways = [
-    // Optimizations that cannot be run say nothing about the model.
-    (sample: string) =>
-      reference.run(linked, sample, other, true).then(
-        () => true,
-        (error: unknown) => {
-          if (error instanceof Cancelled) throw error;
-          return false;
-        },
-      ),
-    (sample: string) => doubles.run(sample, other),
-  ];
   for (const [number, sample] of inputs.entries()) {
-    await reference.run(linked, sample, references[number]!);
-    for (const way of ways) {
-      if (!(await way(sample))) continue;
-      for (const [name, error] of Object.entries(await reference.noise(references[number]!, other)))
-        noise[name] = Math.max(noise[name] ?? 0, error ?? 0);
-    }
+    const plain = references[number]!;
+    await reference.run(linked, sample, plain);
+    for (const [name, error] of Object.entries(
+      await noiseOf({ reference, files, model: linked, inputs: sample, plain }),
+    ))
+      noise[name] = Math.max(noise[name] ?? 0, error);
   }
   return { inputs, references, noise };
 }
