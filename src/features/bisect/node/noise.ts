@@ -18,10 +18,10 @@ const refusedOperator = /implementation for (\w+)\(|of operator \((\w+)\)|Optype
 interface NoiseRequest {
   reference: Reference;
   files: ParsedFiles;
-  /** Path of a model, next to its weights; other files are written next to it, too. */
+  /** Path of a model. */
   model: string;
   inputs: string;
-  /** What ONNX Runtime gave without optimizations. */
+  /** What ONNX Runtime gave without optimizations. The file is next to the model and its weights, and so are others. */
   plain: string;
 }
 
@@ -30,7 +30,8 @@ export async function noiseOf(request: NoiseRequest): Promise<Record<string, num
   const { reference, model, inputs, plain } = request;
   const other = `${plain}.other.npz`;
   const found: Record<string, number> = {};
-  for (const way of [() => reference.run(model, inputs, other, true), () => runInDouble(request, other)])
+  const double = `${plain}.double.onnx`;
+  for (const way of [() => reference.run(model, inputs, other, true), () => runInDouble(request, double, other)])
     try {
       // oxlint-disable no-await-in-loop -- one after the other
       await way();
@@ -41,16 +42,19 @@ export async function noiseOf(request: NoiseRequest): Promise<Record<string, num
       // What cannot be run another way says nothing about the model.
       if (error instanceof Cancelled || !(error instanceof UserError)) throw error;
     } finally {
-      await removeTree(other);
+      await Promise.all([other, double].map(removeTree));
     }
   return found;
 }
 
-/** Runs a model in FP64 where ONNX Runtime can. @throws {UserError} if nothing of it can */
-async function runInDouble({ reference, files, model, inputs }: NoiseRequest, out: string): Promise<void> {
+/** Runs a copy of a model that computes in FP64 where ONNX Runtime can. @throws {UserError} if nothing of it can */
+async function runInDouble(
+  { reference, files, model, inputs }: NoiseRequest,
+  path: string,
+  out: string,
+): Promise<void> {
   const { value } = await files.model(model, { spans: true });
   const elements = modelTensors(value).reduce((sum, { shape }) => sum + elementCount(shape), 0);
-  const path = `${model}.double.onnx`;
   await withFile(model, async (source) => {
     for (;;) {
       const edits = elements > MOST_ELEMENTS ? null : doubleEdits(networkOf(value), reference.inFloat);
@@ -68,5 +72,5 @@ async function runInDouble({ reference, files, model, inputs }: NoiseRequest, ou
         reference.inFloat.add(operator);
       }
     }
-  }).finally(async () => removeTree(path));
+  });
 }
