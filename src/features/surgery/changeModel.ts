@@ -239,8 +239,7 @@ export function mergedScales(
   const [first, last] = scales.toSorted((a, b) => a.node - b.node) as typeof scales;
   const numbers = [first, last].map(({ node, at }) => graph.inputs[node]![at]!);
   const [type, other] = numbers.map((number) => types[number]);
-  if (type === null || type !== other)
-    return { reason: `The scales of what makes "${product}" have different types` };
+  if (type === null || type !== other) return { reason: `The scales of what makes "${product}" have different types` };
   const kept = graph.nodes[behind ? matmul : last.node]!;
   const nameAt = ({ name, outputs }: OnnxNode, op: string) => fresh(`${name || outputs[0]}/merge-scales/${op}`);
   const name = nameAt(kept, 'Mul');
