@@ -82,6 +82,7 @@ class Worker:
         #: One for all: a new one loads its kernels again, which takes seconds.
         self.builder = trt.Builder(self.logger)
         self.engines = {}
+        self.timings = network_options.Timings()
 
     def build(self, engine, args, log, layers):
         started = time.monotonic()
@@ -113,6 +114,7 @@ class Worker:
             config.progress_monitor = build_engine.make_monitor(trt, Silent(), self.stop)
         if options.timing_cache:
             network_options.open_timing_cache(config, options.timing_cache)
+        timings = None if options.timing_cache else self.timings.open(config, options)
         parser = network_options.parse_model(trt, network, logger, options.onnx)
         network_options.set_precisions(trt, network, options)
         network_options.mark_tensors(network, options)
@@ -125,6 +127,8 @@ class Worker:
         del parser
         if options.timing_cache and config.get_timing_cache() is not None:
             build_engine.write_whole(options.timing_cache, config.get_timing_cache().serialize(), self.stop)
+        if timings is not None:
+            self.timings.keep(config, options)
         if options.engine:
             build_engine.write_whole(options.engine, plan, self.stop)
         reported = Silent()

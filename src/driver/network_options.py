@@ -298,6 +298,29 @@ def open_timing_cache(config, path):
     return cache if cache is not None and config.set_timing_cache(cache, False) else None
 
 
+class Timings:
+    """What tactics took in builds of one process, by the options that select among them: networks that are pieces of
+    another one share most of their layers."""
+
+    #: Options that say what is built, not how.
+    OF_NETWORK = ("onnx", "engine", "profile", "output")
+
+    def __init__(self):
+        self.known = {}
+
+    def open(self, config, options):
+        """The cache to build with; it must live until the engine is built."""
+        cache = config.create_timing_cache(self.known.get(self.key(options), b""))
+        return cache if cache is not None and config.set_timing_cache(cache, False) else None
+
+    def keep(self, config, options):
+        cache = config.get_timing_cache()
+        self.known[self.key(options)] = b"" if cache is None else bytes(memoryview(cache.serialize()))
+
+    def key(self, options):
+        return str({name: value for name, value in vars(options).items() if name not in self.OF_NETWORK})
+
+
 def make_network(trt, builder, options):
     flags = trt.NetworkDefinitionCreationFlag
     typed = hasattr(flags, "STRONGLY_TYPED") and not any(hasattr(trt.BuilderFlag, name) for name in ("FP16", "INT8"))

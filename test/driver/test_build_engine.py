@@ -71,6 +71,9 @@ class Config:
         self.timing_cache = cache
         return True
 
+    def get_timing_cache(self):
+        return types.SimpleNamespace(serialize=lambda: self.timing_cache + b" measured")
+
 
 class Profile:
     def __init__(self):
@@ -326,6 +329,13 @@ class Files(unittest.TestCase):
         config = Config()
         network_options.open_timing_cache(config, self.path("cache"))
         self.assertEqual(config.timing_cache, b"")
+
+    def test_builds_of_one_process_share_what_tactics_took_where_the_same_ones_are_allowed(self):
+        timings = network_options.Timings()
+        for args, before in ([], b""), (["--output", "x"], b" measured"), (["--optimization-level", "1"], b""):
+            config, built = Config(), build_engine.arguments(["--onnx", "model", *args])
+            self.assertEqual(timings.open(config, built), before)
+            timings.keep(config, built)
 
     def test_text(self):
         cut = "ä".encode("utf-8") * 300

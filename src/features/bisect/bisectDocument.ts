@@ -30,6 +30,7 @@ export function bisectDocument(result: BisectResult, { title, actions = [] }: Bi
       ...(actions.length === 0 ? [] : [{ kind: 'actions', actions } as const]),
       ...facts([
         ['TensorRT', tensorrt === null ? null : `${tensorrt}, ${gpu}`],
+        ['Exactness', result.reference.noise < 1e-4 ? null : exactnessText(result.reference.noise)],
         ['Error with your options', withFlags === null ? null : errorText(withFlags)],
         ['Search', piece === null && first === null ? null : searchText(result)],
         ['Fixed model', fix?.model ?? null],
@@ -83,6 +84,9 @@ export function bisectDocument(result: BisectResult, { title, actions = [] }: Bi
     ],
   };
 }
+
+const exactnessText = (noise: number): string =>
+  `ONNX Runtime differs by ${errorText(noise)} between FP32 and FP64, or when it optimizes: errors up to ten times that are not called wrong. Other inputs may be more exact.`;
 
 const stateOf = (reason: BisectReason): State =>
   reason === 'right' ? 'good' : reason === 'random' ? 'unknown' : 'bad';

@@ -31,7 +31,7 @@ export function editsFor(graph: ModelGraph, inferred: InferredTensors, change: M
   if ('outputs' in change) return marked(graph, inferred, change.outputs);
   if ('unmark' in change) return unmarked(graph, change.unmark);
   if ('cuts' in change) return cutAtAll(graph, inferred, change.cuts);
-  if ('merge' in change) return mergedScales(graph, inferred, change);
+  if ('merge' in change) return merged(graph, inferred, change);
   return 'add' in change ? withNodes(graph, inferred, change) : without(graph, inferred, change.remove);
 }
 
@@ -214,57 +214,87 @@ function without(graph: ModelGraph, { types, shapes }: InferredTensors, id: stri
 export const doublyScaled = (graph: ModelGraph, inferred: InferredTensors): string[] =>
   graph.nodes.flatMap(({ outputs }, node) => (scalesAt(graph, inferred.shapes, node) === null ? [] : [outputs[0]!]));
 
-function mergedScales(
+/** A product scaled by one number in place of two: nodes and what is written instead of each. */
+export type MergedScales = readonly { node: OnnxNode; by: NewNode[] }[];
+
+/**
+ * What scales one input of a product by the product of both numbers; or scales the result, `behind` it.
+ * @param matmul index of the product
+ * @param fresh gives a name that nothing has yet
+ */
+export function mergedScales(
   graph: ModelGraph,
-  inferred: InferredTensors,
-  { merge: name, behind = false }: { merge: string; behind?: boolean },
-): ModelEdits | Unfit {
-  const tensor = computedTensor(graph, name, 'merge');
-  if (typeof tensor !== 'number') return tensor;
-  const matmul = graph.tensors[tensor]!.producer;
-  const scales = scalesAt(graph, inferred.shapes, matmul);
+  { types, shapes }: InferredTensors,
+  matmul: number,
+  fresh: (base: string) => string,
+  behind = false,
+): MergedScales | Unfit {
+  const [product = ''] = graph.nodes[matmul]!.outputs;
+  const scales = scalesAt(graph, shapes, matmul);
   if (scales === null)
     return {
-      reason: `The inputs of what makes "${name}" are not scaled by a number each, so there is nothing to merge`,
+      reason: `The inputs of what makes "${product}" are not scaled by a number each, so there is nothing to merge`,
     };
-  const numbers = scales.map(({ node, at }) => graph.inputs[node]![at]!);
-  const types = new Set(numbers.map((number) => inferred.types[number]));
-  if (types.size > 1 || types.has(null)) return { reason: `The scales of what makes "${name}" have different types` };
-  const product = freshName(graph, `${graph.tensors[numbers[0]!]!.name}_merged`);
-  const both = numbers.map((number) => graph.tensors[number]!.name);
-  const multiplied = (node: OnnxNode): NewNode => ({
-    op: 'Mul',
-    name: `${node.name || node.id}_merged`,
-    inputs: both,
-    outputs: [product],
-  });
-  const passed = ({ node, at }: (typeof scales)[number]) => {
-    const { id, name: own, inputs, outputs } = graph.nodes[node]!;
-    return { node: id, by: { op: 'Identity', name: own, inputs: [inputs[1 - at]!], outputs: [...outputs] } };
-  };
-  if (behind) {
-    const node = graph.nodes[matmul]!;
-    const unscaled = freshName(graph, `${name}_unscaled`);
-    const by: NewNode[] = [
-      multiplied(node),
-      { op: 'MatMul', name: node.name, inputs: [...node.inputs], outputs: [unscaled] },
-      { op: 'Mul', name: `${node.name || node.id}_scaled`, inputs: [unscaled, product], outputs: [...node.outputs] },
-    ];
-    return { replace: [...scales.map(passed), { node: node.id, by }] };
-  }
-  // In the order of the file, so that both numbers are there where the product is made.
+  // In the order of the file, so that both numbers are there where their product is made.
   const [first, last] = scales.toSorted((a, b) => a.node - b.node) as typeof scales;
-  const kept = graph.nodes[last.node]!;
-  const inputs = kept.inputs.map((input, place) => (place === last.at ? product : input));
-  const by: NewNode[] = [multiplied(kept), { op: 'Mul', name: kept.name, inputs, outputs: [...kept.outputs] }];
-  return { replace: [{ node: kept.id, by }, passed(first)] };
+  const numbers = [first, last].map(({ node, at }) => graph.inputs[node]![at]!);
+  const [type, other] = numbers.map((number) => types[number]);
+  if (type === null || type !== other) return { reason: `The scales of what makes "${product}" have different types` };
+  const kept = graph.nodes[behind ? matmul : last.node]!;
+  const nameAt = ({ name, outputs }: OnnxNode, op: string) => fresh(`${name || outputs[0]}/merge-scales/${op}`);
+  const name = nameAt(kept, 'Mul');
+  const both = fresh(`${name}_output`);
+  const inputs = numbers.map((number) => graph.tensors[number]!.name);
+  const multiplied = { op: 'Mul', name, inputs, outputs: [both] };
+  const passed = ({ node: at, at: number }: (typeof scales)[number]) => {
+    const node = graph.nodes[at]!;
+    const by = {
+      op: 'Identity',
+      name: node.name || nameAt(node, 'Identity'),
+      inputs: [node.inputs[1 - number]!],
+      outputs: [...node.outputs],
+    };
+    return { node, by: [by] };
+  };
+  const keptName = kept.name || nameAt(kept, kept.op);
+  const outputs = [...kept.outputs];
+  if (!behind) {
+    const scaled = kept.inputs.map((input, place) => (place === last.at ? both : input));
+    return [{ node: kept, by: [multiplied, { op: 'Mul', name: keptName, inputs: scaled, outputs }] }, passed(first)];
+  }
+  const unscaled = fresh(`${keptName}/merge-scales/unscaled`);
+  const by = [
+    multiplied,
+    { op: 'MatMul', name: keptName, inputs: [...kept.inputs], outputs: [unscaled] },
+    { op: 'Mul', name: nameAt(kept, 'Mul'), inputs: [unscaled, both], outputs },
+  ];
+  return [passed(first), passed(last), { node: kept, by }];
+}
+
+function merged(
+  graph: ModelGraph,
+  inferred: InferredTensors,
+  { merge, behind }: { merge: string; behind?: boolean },
+): ModelEdits | Unfit {
+  const tensor = computedTensor(graph, merge, 'merge');
+  if (typeof tensor !== 'number') return tensor;
+  const fresh = freshNames([...graph.tensors, ...graph.nodes]);
+  const places = mergedScales(graph, inferred, graph.tensors[tensor]!.producer, fresh, behind);
+  return 'reason' in places ? places : { replace: places.map(({ node, by }) => ({ node: node.id, by })) };
 }
 
 const describe = (type: string | null | undefined, shape: Shape | undefined): string =>
   `${type ?? 'an unknown type'}${shape ? `[${shape.map((dim) => dim ?? '?').join(', ')}]` : ''}`;
 
-function freshName(graph: ModelGraph, name: string): string {
-  let fresh = name;
-  for (let number = 1; graph.tensors.some((tensor) => tensor.name === fresh); number += 1) fresh = `${name}_${number}`;
-  return fresh;
+const freshName = (graph: ModelGraph, name: string): string => freshNames(graph.tensors)(name);
+
+/** Gives names that nothing has yet, each once. */
+function freshNames(taken: readonly { name: string }[]): (base: string) => string {
+  const names = new Set(taken.map(({ name }) => name));
+  return (base) => {
+    let name = base;
+    for (let number = 1; names.has(name); number += 1) name = `${base}_${number}`;
+    names.add(name);
+    return name;
+  };
 }

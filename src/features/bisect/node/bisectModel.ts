@@ -113,7 +113,7 @@ export async function bisectModel(
     return await withFile(linked, async (source) => {
       status('Running ONNX Runtime…');
       const began = Date.now();
-      const samples = await runReference({ model, linked, folder, reference }, request.inputs);
+      const samples = await runReference({ model, linked, files, folder, reference }, request.inputs);
       if (signal?.aborted) throw new Cancelled();
       const search = { request, folder, files, model, linked, source, reference, worker, info: null, samples };
       return await checkExport({ ...search, status, signal, began, tried: [] });

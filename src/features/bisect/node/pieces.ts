@@ -13,6 +13,7 @@ import { removeTree } from '../../../kernel/node/files/persist.ts';
 import { writeChanged } from '../../surgery/node/writeChanged.ts';
 import { Cancelled, UserError } from '../../../kernel/node/files/userError.ts';
 import type { EngineWorker } from './engineWorker.ts';
+import { noiseOf } from './noise.ts';
 import type { OutputComparison, Reference } from './reference.ts';
 
 /** Wrong outputs are at least this many times further off than two right ways to compute them are apart. */
@@ -206,21 +207,17 @@ export class Pieces {
     }
   }
 
-  /** Whether a difference is more than what another right way to compute the piece makes of it. */
+  /** Whether a difference is more than what other right ways to compute the piece make of it. */
   async #aboveNoise(model: string, stem: string, inputs: string, suspicious: CheckedOutput[]): Promise<boolean> {
-    const [plain, optimized] = [`${stem}.plain.npz`, `${stem}.optimized.npz`];
-    const { reference } = this.#request;
+    const plain = `${stem}.plain.npz`;
+    const { reference, files } = this.#request;
     try {
-      await reference.run(model, inputs, plain);
-      await reference.run(model, inputs, optimized, true);
-      const noise = await reference.noise(plain, optimized);
-      return suspicious.some(({ name, error }) => error === null || error > NOISE_FACTOR * (noise[name] ?? 0));
-    } catch (error) {
-      if (error instanceof Cancelled) throw error;
       // What ONNX Runtime does not run alone has no other way to compare.
-      return true;
+      if (!(await isPossible(() => reference.run(model, inputs, plain)))) return true;
+      const noise = await noiseOf({ reference, files, model, inputs, plain });
+      return suspicious.some(({ name, error }) => error === null || error > NOISE_FACTOR * (noise[name] ?? 0));
     } finally {
-      await Promise.all([removeTree(plain), removeTree(optimized)]);
+      await removeTree(plain);
     }
   }
 

@@ -14,6 +14,12 @@ export interface OutputComparison {
 /** ONNX Runtime on the CPU, in FP32 and without optimizations, in a process of its own; tensors stay in files. */
 export class Reference {
   readonly #session: PythonSession;
+  /** Operators that it cannot compute in double, or that it expands to such ones (1.19 to 1.31, CPU); others are learned. */
+  readonly inFloat = new Set(
+    'AveragePool Conv ConvTranspose Erf GRU Gelu GlobalAveragePool GroupNormalization HardSwish LSTM Mish PRelu RNN'.split(
+      ' ',
+    ),
+  );
 
   /** `script`: path of `bisect_reference.py`. */
   constructor({ python, environment }: PythonWithRuntime, script: string, signal?: AbortSignal) {

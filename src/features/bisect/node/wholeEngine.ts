@@ -6,8 +6,10 @@ import type { EngineOptions } from '../../../kernel/build/buildOptions.ts';
 import type { OnnxModel } from '../../../kernel/read/onnx/onnxModel.ts';
 import { networkOf } from '../../../kernel/network/network.ts';
 import { randomOperators } from '../../../kernel/network/nodeRoles.ts';
-import { Cancelled, UserError } from '../../../kernel/node/files/userError.ts';
+import type { ParsedFiles } from '../../../kernel/node/files/parsedFiles.ts';
+import { UserError } from '../../../kernel/node/files/userError.ts';
 import type { EngineWorker, WorkerInfo } from './engineWorker.ts';
+import { noiseOf } from './noise.ts';
 import { NOISE_FACTOR } from './pieces.ts';
 import type { OutputComparison, Reference } from './reference.ts';
 
@@ -56,23 +58,25 @@ const WHOLE = 'whole';
 
 /** Makes the samples, and what ONNX Runtime computes from them. */
 export async function runReference(
-  { model, linked, folder, reference }: Pick<WholeRequest, 'model' | 'linked' | 'folder' | 'reference'>,
-  files: readonly string[],
+  {
+    model,
+    linked,
+    folder,
+    reference,
+    files,
+  }: Pick<WholeRequest, 'model' | 'linked' | 'folder' | 'reference'> & { files: ParsedFiles },
+  given: readonly string[],
 ): Promise<Samples> {
-  const inputs = await reference.inputs(files, declaredInputs(model), 0, join(folder, 'sample'));
+  const inputs = await reference.inputs(given, declaredInputs(model), 0, join(folder, 'sample'));
   const references = inputs.map((_, number) => join(folder, `reference-${number}.npz`));
   const noise: Record<string, number | null> = {};
-  const optimized = join(folder, 'optimized.npz');
   for (const [number, sample] of inputs.entries()) {
-    await reference.run(linked, sample, references[number]!);
-    try {
-      await reference.run(linked, sample, optimized, true);
-      for (const [name, error] of Object.entries(await reference.noise(references[number]!, optimized)))
-        noise[name] = Math.max(noise[name] ?? 0, error ?? 0);
-    } catch (error) {
-      // Optimizations that cannot be run say nothing about the model.
-      if (error instanceof Cancelled) throw error;
-    }
+    const plain = references[number]!;
+    await reference.run(linked, sample, plain);
+    for (const [name, error] of Object.entries(
+      await noiseOf({ reference, files, model: linked, inputs: sample, plain }),
+    ))
+      noise[name] = Math.max(noise[name] ?? 0, error);
   }
   return { inputs, references, noise };
 }

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { gunzipSync } from 'node:zlib';
 import { onnx } from 'onnx-proto';
 import { describe, expect, it, test } from 'vitest';
 import { bytesOf } from '../../../../src/kernel/base/problem.ts';
@@ -65,6 +66,10 @@ describe.each(forms)('%s, of which an engine was wrong', (name, expected) => {
   });
 
   it('was wrong', () => {
+    // An archive lists the names of its files as they are.
+    const values = readFileSync(fixture(`wrong/${name}/values.npz`), 'latin1');
+    for (const part of ['input/', 'reference/', 'engine/']) expect(values, part).toContain(part);
+    expect(gunzipSync(readFileSync(fixture(`wrong/${name}/log.txt.gz`))).toString()).toContain('[TRT]');
     const { error, referenceMax, worst, shapes } = JSON.parse(
       readFileSync(fixture(`wrong/${name}/measured.json`), 'utf8'),
     ) as Measured;
@@ -270,6 +275,21 @@ const routed = (clip: boolean): Promise<OnnxModel> =>
     { experts: { weight: [4, 2, 2] }, two: { ints: [2] }, flat: { ints: [-1] } },
   );
 
+/** A rotary embedding and what reads it. */
+function rotated(behind: string): Promise<OnnxModel> {
+  const joined: Node[] = [
+    ['Neg', ['x'], 'n'],
+    ['Slice', ['x', 'i', 'j'], 's'],
+    ['Concat', ['n', 's'], 'c', { axis: 1 }],
+  ];
+  const summed: Node[] = [
+    ['Mul', ['c', 'z'], 'm'],
+    ['Add', ['z', 'm'], 'a'],
+    [behind, ['a', 'k'], 'y'],
+  ];
+  return modelOf([...joined, ...summed], { x: [3, 8], z: [3, 16], k: [16] }, { i: { ints: [0] }, j: { ints: [3] } });
+}
+
 const cyclic = (): Promise<OnnxModel> =>
   modelOf(
     [
@@ -299,6 +319,8 @@ test.each<[string, () => Promise<OnnxModel>, string, string[]]>([
   ['bilinear', () => sampled('bilinear', 16), '10.6', []],
   ['experts', () => routed(true), '10.6', ['unknown reported-fault 1']],
   ['a look-up', () => routed(false), '10.6', []],
+  ['a norm behind a rotation', () => rotated('LayerNormalization'), '10.6', ['unknown reported-fault 1']],
+  ['a sum behind a rotation', () => rotated('Sum'), '10.6', []],
 ])('%s', async (_, make, version, expected) => {
   expect(kinds(await make(), version)).toEqual(expected);
 });

@@ -4,6 +4,7 @@ import { isOfOneProduct, scalesAt, transposedPadding } from '../../../../kernel/
 import type { RepairDraft } from '../draft.ts';
 import type { NewPlace } from '../place.ts';
 import type { Repair } from '../repair.ts';
+import { mergedScales } from '../../../surgery/changeModel.ts';
 
 /** Mean and variance of a tensor along axes, as tensors that meet it. */
 function statistics(at: NewPlace, input: string, axes: number[], mean?: readonly string[]): [string, string, string] {
@@ -26,9 +27,10 @@ export const mergeScales: Repair = {
   versions: 'TensorRT 10.6, 10.7',
   issues: ['NVIDIA/TensorRT#4333', 'NVIDIA/TensorRT#4328'],
   apply: (draft) => {
-    const { graph, model } = draft.subject;
+    const { graph } = draft.subject;
     for (const node of draft.nodes('MatMul')) {
-      const scales = scalesAt(graph, graph.inferred.shapes, graph.indexOfId.get(node.id)!);
+      const matmul = graph.indexOfId.get(node.id)!;
+      const scales = scalesAt(graph, graph.inferred.shapes, matmul);
       if (scales === null) continue;
       if (!isOfOneProduct(graph, scales)) {
         draft.refuse(
@@ -37,28 +39,15 @@ export const mergeScales: Repair = {
         );
         continue;
       }
-      // In the order of the file, so that both numbers are there where the product is made.
-      const [first, last] = scales.toSorted((a, b) => a.node - b.node) as typeof scales;
-      const [dropped, kept] = [model.nodes[first.node]!, model.nodes[last.node]!];
-      if (draft.isReplaced(dropped) || draft.isReplaced(kept)) continue;
-      const numbers = [dropped.inputs[first.at]!, kept.inputs[last.at]!];
-      const [type, other] = numbers.map((name, at) => draft.subject.type([dropped, kept][at]!, name));
-      if (type !== other) {
+      const places = mergedScales(graph, graph.inferred, matmul, (base) => draft.fresh(base));
+      if ('reason' in places) {
         draft.refuse(node, 'its scales have different types');
         continue;
       }
+      if (places.some((place) => draft.isReplaced(place.node))) continue;
       draft.place(node);
-      const at = draft.at(kept);
-      const both = at.op('Mul', numbers);
-      at.op(
-        'Mul',
-        kept.inputs.map((name, input) => (input === last.at ? both : name)),
-        { outputs: kept.outputs },
-      );
-      at.done('scaled by both numbers');
-      const passed = draft.at(dropped);
-      passed.op('Identity', [dropped.inputs[1 - first.at]!], { outputs: dropped.outputs });
-      passed.done('not scaled any more');
+      for (const { node: scale, by } of places)
+        draft.replace(scale, by, by.length > 1 ? 'scaled by both numbers' : 'not scaled any more');
     }
   },
 };
