@@ -442,7 +442,7 @@ export interface QuantizationContext {
   actions?: readonly Action[];
 }
 
-/** The quantization of a model: its scales, what a build made of its Q/DQ pairs, and what prevents INT8 kernels. */
+/** The quantization of a model: its scales, what a build made of its Q/DQ pairs, and what prevents quantized kernels. */
 export function quantizationDocument(found: Quantization, context: QuantizationContext): Document {
   const { title, build, cache, actions = [] } = context;
   const notes = [fateSource(found, build), cache === null ? '' : `Calibrated scales are from ${cache}.`];
@@ -454,9 +454,9 @@ export function quantizationDocument(found: Quantization, context: QuantizationC
         .filter((text) => text !== '')
         .map((text): Block => ({ kind: 'note', text })),
       { kind: 'actions', actions },
-      ...section('Placements That Can Prevent INT8 Kernels', placements(found, context)),
+      ...section('Placements That Can Prevent Quantized Kernels', placements(found, context)),
       ...section('Q/DQ Pairs', pairs(found)),
-      ...section('Floating Point Between INT8 Nodes', islands(found, context)),
+      ...section('Floating Point Between Quantized Nodes', islands(found, context)),
       ...section('Scales', scales(found)),
     ],
   };
@@ -476,7 +476,7 @@ function summary(
   return [
     `${counted(activations, 'Q/DQ pair')} of activations${built && activations > 0 ? ` (${pairCounts(all)})` : ''} and ${thousands(all.length - activations)} of weights.`,
     against,
-    `${counted(parts.length, 'part')} in floating point between INT8 nodes.`,
+    `${counted(parts.length, 'part')} in floating point between quantized nodes.`,
   ].join(' ');
 }
 

@@ -3,7 +3,14 @@ import { counted, firstOf, oneLine, sizeText, thousands, timeText } from '../bas
 import type { DataType } from '../read/onnx/onnxModel.ts';
 import type { FusionReport, ReportLayer } from '../fusion/fusionReport.ts';
 import type { Misplaced } from './internal/misplaced.ts';
-import { type FloatIsland, isDequantize, isPart, isQuantize, type QuantizedGraph } from '../fusion/quantizedGraph.ts';
+import {
+  type FloatIsland,
+  isDequantize,
+  isPart,
+  isQuantize,
+  type QuantizedGraph,
+  typeWord,
+} from '../fusion/quantizedGraph.ts';
 
 export { type Misplaced, misplaced } from './internal/misplaced.ts';
 export {
@@ -88,8 +95,9 @@ function causeOf(network: QuantizedGraph, head: number, dequantize: readonly num
   const tensor = network.input(head, 0);
   const name = `"${graph.tensors[tensor]?.name ?? ''}"`;
   const maker = network.producer(tensor);
+  const type = typeWord(network.quantizedType(head));
   if (isQuantize(network.op(head)) && !network.isConstant(tensor)) {
-    if (maker < 0) return `${name} is an input of the graph: there is no kernel before it that could write INT8.`;
+    if (maker < 0) return `${name} is an input of the graph: there is no kernel before it that could write ${type}.`;
     const floats = graph.tensors[tensor]!.consumers.filter((node) => !isQuantize(network.op(node)));
     if (floats.length > 0)
       return `${network.words(floats[0]!)} reads ${name} in floating point, so the kernel before it writes that.`;
@@ -97,7 +105,7 @@ function causeOf(network: QuantizedGraph, head: number, dequantize: readonly num
   const given = new Set(graph.graphOutputs);
   const output = dequantize.flatMap((node) => graph.outputs[node]!).find((one) => given.has(one));
   if (output === undefined) return null;
-  return `"${graph.tensors[output]!.name}" is an output of the graph: there is no kernel behind it that could read INT8.`;
+  return `"${graph.tensors[output]!.name}" is an output of the graph: there is no kernel behind it that could read ${type}.`;
 }
 
 class Fates {
@@ -333,9 +341,9 @@ function countText(fate: PairFate, count: number): string {
   return fate === 'reformat' ? counted(count, fate) : `${count} ${fate}`;
 }
 
-/** `2 nodes in floating point between INT8 nodes: 2.00 KiB go in and out, 12.4 µs`. */
+/** `2 nodes in floating point between quantized nodes: 2.00 KiB go in and out, 12.4 µs`. */
 export function islandText({ nodes, bytes, ms }: FloatIsland): string {
   const cost = [bytes === null ? '' : `${sizeText(bytes)} go in and out`, ms === null ? '' : timeText(ms)];
   const known = cost.filter((part) => part !== '').join(', ');
-  return `${counted(nodes.length, 'node')} in floating point between INT8 nodes${known === '' ? '' : `: ${known}`}`;
+  return `${counted(nodes.length, 'node')} in floating point between quantized nodes${known === '' ? '' : `: ${known}`}`;
 }

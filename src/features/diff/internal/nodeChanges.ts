@@ -28,7 +28,10 @@ function pairState(a: Fate, b: Fate): PairState {
   if (a === 'unknown') return 'notComparable';
   if (b === 'unaccounted' && a !== b) return 'lost';
   if (b === 'unknown') return 'unknown';
-  const [before, after] = [computedFates.has(a), computedFates.has(b)];
+  // A shape that is computed on the host on one side, and known before the build on the other.
+  const isHost = (fate: Fate, other: Fate) => fate === 'shape' && (other === 'folded' || other === 'removed');
+  const before = computedFates.has(a) || isHost(a, b);
+  const after = computedFates.has(b) || isHost(b, a);
   return before ? (after ? 'both' : 'folded') : after ? 'computed' : 'neither';
 }
 

@@ -110,11 +110,17 @@ function placeOf(all: Counts, inDetail: boolean): string {
   }
   // Few nodes of another module do not name the group.
   const children = siblings.filter(({ nodes }) => nodes * siblings.length * 4 >= inside.nodes);
-  const names = children.map(({ name }) => name);
+  // Modules that are numbered like these belong to their row, whatever their size: its ends name it.
+  const stems = new Set(children.flatMap(({ name }) => (/\d$/.test(name) ? [stemOf(name)] : [])));
+  const isNamed = (child: (typeof children)[number]) => children.includes(child) || stems.has(stemOf(child.name));
+  const names = siblings.filter((child) => isNamed(child)).map(({ name }) => name);
   const range = rangeOf(names);
   const needed = inDetail || path.length === 0 || range !== null;
   return shortPath(needed && names.length > 0 ? [...path, range ?? listed(names)] : path);
 }
+
+/** `model.` of `model.12`; a name without a number stays as it is. */
+const stemOf = (name: string): string => name.replace(/\d+$/, '');
 
 const sumOf = (paths: Counts): number => [...paths.values()].reduce((sum, count) => sum + count, 0);
 

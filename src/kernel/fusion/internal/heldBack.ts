@@ -3,7 +3,7 @@ import { counted, firstOf, oneLine, quoteCommand, releaseName, sizeText, timeTex
 import { attentionFacts } from '../attentionFacts.ts';
 import { attentionNodes, type ModelGraph, products } from '../../network/modelGraph.ts';
 import type { Network } from '../../network/network.ts';
-import { floatIslands, QuantizedGraph } from '../quantizedGraph.ts';
+import { floatIslands, QuantizedGraph, typeWord } from '../quantizedGraph.ts';
 import { tensorBytes, tensorPrecision } from '../../read/tensorrt/buildOutput.ts';
 import { attentionFates } from '../attentionFates.ts';
 import { type FusionReport, type HeldBack, opaqueForeignNodes, type ReportLayer } from '../fusionReport.ts';
@@ -314,8 +314,7 @@ function betweenPairs(engine: Engine): Cause[] {
   const all = [...network.nodes.keys()].filter((node) => products.has(network.nodes[node]!.op));
   const low = all.filter((node) => reads(node).every((by) => by >= 0));
   if (low.length === 0) return [];
-  const first = quantization.quantizedType(reads(low[0]!)[0]!);
-  const word = first === 'float8e4m3fn' ? 'FP8' : 'INT8';
+  const word = typeWord(quantization.quantizedType(reads(low[0]!)[0]!));
   const found: Cause[] = [];
   const inAttention = new Set(engine.attentions.flatMap(({ attention }) => [attention.scores, attention.values]));
   const float = all.filter((node) => reads(node).some((by) => by < 0) && (engine.of(node)?.length ?? 0) > 0);

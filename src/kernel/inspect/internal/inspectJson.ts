@@ -61,7 +61,10 @@ function inspectTiming(text: string): Inspection | null {
 
 function inspectProfile(text: string, source = 'trtexec --exportProfile'): Inspection | null {
   const { value, problems } = readProfile(text);
-  if (value === undefined) return null;
+  if (value === undefined)
+    return problems.some(({ code }) => code === 'old-version')
+      ? inspection('profile', `Profile of TensorRT 8.0 or earlier (${source}), which is not read`, { problems })
+      : null;
   const counts: Record<string, number> = { layers: value.rows.length };
   if (value.iterations !== null) counts['iterations'] = value.iterations;
   return inspection('profile', `Profile of ${counted(value.rows.length, 'layer')} (${source})`, {

@@ -278,24 +278,52 @@ const precisionColors: Record<string, number> = {
   mixed: 6,
 };
 
+/** The floating-point types that a strongly typed network declares, by tensor; null: TensorRT chose the types, or may have. */
+function typedTensors({ tensorrt }: FusionReport, { data }: GraphIndex): ReadonlyMap<string, string> | null {
+  const isTyped = tensorrt.product === 'tensorrt-rtx' || Number.parseInt(tensorrt.version ?? '', 10) >= 11;
+  if (!isTyped || data.inExecutionOrder) return null;
+  const words: Readonly<Record<string, string>> = { float: 'fp32', float16: 'fp16', bfloat16: 'bf16' };
+  return new Map(data.tensors.flatMap(({ name, type }) => (type && words[type] ? [[name, words[type]]] : [])));
+}
+
+/** Whether what a node's layers write is what the node gives: it is alone in them, or they write tensors of its name. */
+function isOutputOfLayer(report: FusionReport, node: ReportNode, outputs: readonly string[]): boolean {
+  const layers = node.layers.flatMap((id) => layerOf(report, id) ?? []);
+  return (
+    layers.every(({ nodes }) => nodes.length <= 1) ||
+    layers.some((layer) => layer.outputs.some(({ name }) => outputs.includes(name)))
+  );
+}
+
 function precisionOverlay(draft: OverlayDraft, graph: GraphIndex, report: FusionReport, fusion: FusionGroups): Overlay {
+  const typed = typedTensors(report, graph);
   for (let point = 0; point < graph.nodes; point++) {
     if (putFate(draft, point, fusion.fateOf[point]!)) continue;
     const node = report.nodes[fusion.reportOf[point]!]!;
-    const built = builtPrecision(report, node);
-    if (built === null)
+    const declared = typed?.get(graph.data.nodes[point]!.outputs[0] ?? '');
+    const built = declared ?? builtPrecision(report, node);
+    if (built === null) {
       draft.put(point, 'hidden', 'Not known', paints.unknown, 'the layer info does not contain the types of this node');
+      continue;
+    }
+    const label = built === 'integer' ? 'Integer' : built === 'mixed' ? 'Mixed' : built.toUpperCase();
+    const color = precisionColors[built] ?? 6;
+    if (declared !== undefined)
+      draft.put(point, built, label, color, 'its type in the model of a strongly typed build');
+    else if (isOutputOfLayer(report, node, graph.data.nodes[point]!.outputs))
+      draft.put(point, built, label, color, 'output type of its layers');
     else
       draft.put(
         point,
-        built,
-        built === 'integer' ? 'Integer' : built === 'mixed' ? 'Mixed' : built.toUpperCase(),
-        precisionColors[built] ?? 6,
-        'output type of its layers',
+        `inside:${built}`,
+        `Not known, in a kernel that writes ${label}`,
+        paints.derived + color,
+        'the layer info does not contain the types inside a kernel',
       );
   }
   return draft.finish([
     ...Object.keys(precisionColors),
+    ...Object.keys(precisionColors).map((type) => `inside:${type}`),
     'hidden',
     'folded',
     'removed',

@@ -28,6 +28,10 @@ const KNOWN = new Set(
     'Operation ReduceAxes KeepDimensions FirstTranspose Reshape SecondTranspose ZeroIsPlaceholder shapeValues0 Op dimension dimensions alpha ' +
     'beta weights PoolingType WindowSize BlendFactor AverageCountExcludesPadding Mode Shift Scale Power ChannelAxis InterpolationMode ' +
     'ResizeScales ExcludeOutside CubicCoeff CoordTransform ResizeSelector NNRounding Fmt TopKBoxLimit IsMaxOutputBoxesPerClassConstant ' +
+    // The activation that a convolution of 8.6 took in.
+    'NbPointWiseExpressionInputArgs PointWiseExpressionInputArgs NbPointWiseExpressionOutputVars PointWiseExpressionOutputVars ' +
+    'NbPointWiseExpressionParams PointWiseExpressionParams NbPointWiseExpressionLiterals PointWiseExpressionLiterals ' +
+    'NbPointWiseExpressionOperations PointWiseExpressionOperations ' +
     'ProcessIouThresholdTensor ProcessScoreThresholdTensor Constants'
   ).split(' '),
 );

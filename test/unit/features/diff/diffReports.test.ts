@@ -383,6 +383,14 @@ describe('what differs beside the grouping', () => {
     expect(diff(computed, inside).changes[0]!.message).toBe(
       'Conv1: moved into a ForeignNode, from layer kernel_Conv1 to kernel kernel_Conv1.',
     );
+    // A shape that one build computes on the host and the other knows.
+    const host = reportWith(['Conv1'], [], { Conv1: 'shape' });
+    const toFolded = diff(host, folded);
+    expect(toFolded.nodes).toMatchObject({ same: 0, folded: 1 });
+    expect(toFolded.changes).toMatchObject([
+      { kind: 'folded', message: 'Conv1: was computed on the host, now constant-folded.' },
+    ]);
+    expect(diff(folded, host).nodes).toMatchObject({ same: 0, computed: 1 });
     const [a, b] = [reportWith(names, attention), reportWith(names, [attention[0]!])];
     expect(diff(a, b).changes).toMatchObject([{ kind: 'folded', nodesA: ['4'], nodesB: ['4'], deltaMs: -1 }]);
     expect(diff(b, a).changes).toMatchObject([{ kind: 'computed', deltaMs: 1 }]);

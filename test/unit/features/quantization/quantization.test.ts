@@ -14,6 +14,8 @@ import { scalesAlong } from '../../../../src/kernel/quantization/calibration.ts'
 import { misplaced } from '../../../../src/kernel/quantization/internal/misplaced.ts';
 import { createReport } from '../../../../src/kernel/fusion/createReport.ts';
 import { bytesOf } from '../../../../src/kernel/base/problem.ts';
+import { buildModel } from '../../kernel/fusion/buildModel.ts';
+import { handLayer, handReport } from '../../kernel/picture/graph/handReport.ts';
 import { inputOf } from '../../kernel/fusion/loadCapture.ts';
 
 /** What the network has that TensorRT cannot compute in INT8. */
@@ -162,6 +164,29 @@ test('a build of TensorRT 10.6: pairs after Add and Conv are fused, others are k
       'DequantizeLinear "/layer4/layer4.1/relu_1/Relu_output_0_DequantizeLinear" is a kernel of its own, "/layer4/layer4.1/relu_1/Relu_output_0_DequantizeLinear".',
     ],
   ]);
+});
+
+test('what prevents kernels is said in the type of the pairs', () => {
+  const input = buildModel({
+    inputs: { x: [1] },
+    outputs: ['y'],
+    initializers: ['s'],
+    nodes: [
+      ['q', 'QuantizeLinear', ['x', 's'], ['x_q']],
+      ['dq', 'DequantizeLinear', ['x_q', 's'], ['y']],
+    ],
+  });
+  Object.assign(input.nodes[0]!, { attributes: [{ name: 'output_dtype', value: 17 }] });
+  const layers = [handLayer(0, 'single', ['0']), handLayer(1, 'single', ['1'])];
+  const report = handReport(
+    [
+      ['q', 'QuantizeLinear', 'single'],
+      ['dq', 'DequantizeLinear', 'single'],
+    ],
+    layers,
+  );
+  const [pair] = quantizedPairs(new QuantizedGraph(createModelGraph(input)), [], report);
+  expect(pair!.why).toContain('no kernel before it that could write FP8.');
 });
 
 test('calibration caches', () => {

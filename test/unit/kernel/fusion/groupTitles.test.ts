@@ -8,6 +8,7 @@ import { readFixture, captureText } from '../../../support/fixtures.ts';
 import { readBuildLog } from '../../../../src/kernel/read/tensorrt/readBuildLog.ts';
 import { readLayerInfo } from '../../../../src/kernel/read/tensorrt/readLayerInfo.ts';
 import { createReport } from '../../../../src/kernel/fusion/createReport.ts';
+import { buildModel } from './buildModel.ts';
 import { metaOf, modelOf } from './loadCapture.ts';
 
 const graphOf = async (name: string) =>
@@ -29,6 +30,22 @@ describe('what groups are called', () => {
     const graph = await graphOf('vit_tiny');
     const all = graph.nodes.map((_, index) => index);
     expect(groupTitles(graph, [{ name: '', members: all }])).toEqual(['blocks.0–11 · Attention ×12 + MLP ×12']);
+  });
+
+  test('a row of modules is named by its ends, however few nodes they have', () => {
+    const counts = [1, ...Array.from({ length: 20 }, () => 8), 1];
+    const nodes = counts.flatMap((count, module) =>
+      Array.from({ length: count }, (_, turn): [string, string, string[], string[]] => [
+        `/model.${module}/Relu_${turn}`,
+        'Relu',
+        [`x${module}_${turn}`],
+        [`y${module}_${turn}`],
+      ]),
+    );
+    nodes.push(['/pre/Relu', 'Relu', ['p'], ['q']]);
+    const graph = networkOf(buildModel({ inputs: {}, outputs: [], nodes }));
+    const title = groupTitles(graph, [{ name: '', members: graph.nodes.keys() }])[0];
+    expect(title).toBe('model.0–21 · Relu ×163');
   });
 
   test('those that are alike are told apart, whatever their order', async () => {

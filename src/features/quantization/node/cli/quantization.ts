@@ -33,7 +33,7 @@ export const quantization: Command = {
 trtlens quantize migrate MODEL.onnx --calibration-cache F [--layers F | --build FOLDER] -o OUT.onnx [--json]
 
 Lists the scale of each tensor, what a build made of each Q/DQ pair (fused, moved, a kernel of its own, a reformat),
-placements that can prevent INT8 kernels with their fix, and parts that stay in floating point between INT8 nodes. With
+placements that can prevent quantized kernels with their fix, and parts that stay in floating point between quantized nodes. With
 --inputs, ONNX Runtime runs the model and counts the values of each tensor that are beyond the range of its scale. migrate
 writes a model with Q/DQ nodes that have the scales of a calibration cache, which TensorRT 11 does not read; with the
 layer info of an engine that was built with the cache, exactly where that engine computes in INT8.

@@ -72,6 +72,28 @@ describe('buildOverlay', () => {
     ]);
   });
 
+  it.each([
+    ['10.6.0', 'inside:fp16', [paints.derived, 0]],
+    ['11.2.1', 'fp32', [1, 0]],
+  ])('paints the type inside a kernel by the model of a strongly typed build only: %s', (version, key, painted) => {
+    const data = graphOf('a = Softmax(x)\nb = Cast(a)', ['x'], ['b']);
+    const types = { a: 'float', b: 'float16' };
+    for (const [name, type] of Object.entries(types))
+      data.tensors = [
+        ...data.tensors.filter((tensor) => tensor.name !== name),
+        { name, type, shape: null, initializer: false },
+      ];
+    const output = { name: 'b', dims: [1], type: 'Half', format: null };
+    const report = {
+      ...reportOf(data, [layer(0, ['0', '1'], { outputs: [output] })]),
+      tensorrt: { product: 'tensorrt' as const, version },
+    };
+    const graph = indexGraph(data);
+    const overlay = buildOverlay('precision', graph, report, fusionGroups(graph, report), new Map());
+    expect([...overlay.paintOf.subarray(0, 2)]).toEqual(painted);
+    expect(overlay.categories.map((category) => category.key).toSorted()).toEqual([key, 'fp16'].toSorted());
+  });
+
   it('says gray for what is not computed, hatched for what is unknown', () => {
     const data = graphOf('a = Conv(x)\nk = Constant()\nb = Foo(a)', ['x'], ['b']);
     const report = reportOf(data, [layer(0, ['0'])]);
