@@ -1,5 +1,5 @@
 import { evidence } from './internal/accuracyTexts.ts';
-import { errorFigure, exactFigure } from '../../kernel/simulation/simulated.ts';
+import { errorFigure, exactFigure, measureNames } from '../../kernel/simulation/simulated.ts';
 import type {
   AccuracyFix,
   AccuracyOutput,
@@ -29,7 +29,6 @@ import {
   isWithin,
   magnitude,
   measureErrorTexts,
-  measureNames,
   moduleOf,
   nodeLevel,
   nodeTitle,

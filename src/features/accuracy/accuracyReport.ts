@@ -20,4 +20,4 @@ export {
   storedError,
   unscaledError,
 } from './internal/accuracyTexts.ts';
-export { type JudgedOutputs, measureErrorTexts, measureNames, planOutputs } from './internal/outputMeasures.ts';
+export { type JudgedOutputs, measureErrorTexts, planOutputs } from './internal/outputMeasures.ts';

@@ -460,3 +460,18 @@ export function exactFigure(value: number): string {
     ? `${rounded < 0 ? '-' : ''}${thousands(Math.abs(rounded))}`
     : String(rounded);
 }
+
+/** Names for the user. */
+export const measureNames: Readonly<Record<MeasureKind, string>> = {
+  numeric: 'its numbers',
+  top1: 'top-1 agreement',
+  tokens: 'token agreement',
+  iou: 'IoU of each class',
+  boxes: 'matched boxes, their IoU and scores',
+  cosine: 'cosine similarity',
+  set: 'its sorted elements',
+  elements: 'the share of elements that differ',
+};
+
+/** FP16 and BF16 by rounding; INT8 and FP8 as the Q/DQ nodes of the model say. */
+export type LowPrecision = 'fp16' | 'bf16' | 'int8' | 'fp8';

@@ -133,9 +133,13 @@ export class Workbench {
         .first();
       if (!(await part.isVisible())) continue;
       await part.hover({ timeout: STEP / 12 }).catch(() => {});
-      const shown = this.page.locator('.monaco-submenu .action-item').first();
-      await shown.waitFor({ timeout: STEP / 12 }).catch(() => {});
-      if (await this.menuItem(text).isVisible()) return true;
+      // The menu of the part before stays until this one has opened.
+      await part
+        .locator('[aria-expanded="true"]')
+        .waitFor({ timeout: STEP / 12 })
+        .catch(() => {});
+      const isThere = this.menuItem(text).waitFor({ timeout: STEP / 120 });
+      if (await isThere.then(() => true).catch(() => false)) return true;
     }
     // oxlint-enable no-await-in-loop
     return false;

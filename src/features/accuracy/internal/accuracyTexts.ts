@@ -1,5 +1,5 @@
 // The result as text.
-import { errorFigure, exactFigure } from '../../../kernel/simulation/simulated.ts';
+import { errorFigure, exactFigure, measureNames } from '../../../kernel/simulation/simulated.ts';
 import type {
   AccuracyFix,
   AccuracyOutput,
@@ -13,7 +13,6 @@ import { readOverrides } from '../../../kernel/rules/readOverrides.ts';
 import { limitsOf } from '../../../kernel/quantization/quantization.ts';
 import { overflowFrom } from './nodeMeasures.ts';
 import { isWithin, worstError } from './outputErrors.ts';
-import { measureNames } from './outputMeasures.ts';
 
 /** A magnitude for the user: `8.48`, `710,000`, `4.4e+11`. */
 export function magnitude(value: number): string {

@@ -6,18 +6,6 @@ import type { Network } from '../../../kernel/network/network.ts';
 import { counted, percentText, thousands } from '../../../kernel/base/text.ts';
 import type { Shape } from '../../../kernel/network/outputTypes.ts';
 
-/** Names for the user. */
-export const measureNames: Readonly<Record<MeasureKind, string>> = {
-  numeric: 'its numbers',
-  top1: 'top-1 agreement',
-  tokens: 'token agreement',
-  iou: 'IoU of each class',
-  boxes: 'matched boxes, their IoU and scores',
-  cosine: 'cosine similarity',
-  set: 'its sorted elements',
-  elements: 'the share of elements that differ',
-};
-
 /** What the error of an output is that is judged by its measure alone. */
 export const measureErrorTexts: Readonly<Record<MeasureKind, string>> = {
   numeric: 'max|difference| / max|reference|',

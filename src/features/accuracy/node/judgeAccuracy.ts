@@ -1,3 +1,4 @@
+import type { LowPrecision } from '../../../kernel/simulation/simulated.ts';
 import type {
   AccuracyOutput,
   AccuracyReport,
@@ -70,9 +71,6 @@ import { withTimes } from './ruleCosts.ts';
 import { SearchLog } from './searchLog.ts';
 import { addTo } from '../../../kernel/base/addTo.ts';
 import { shapeText } from '../../../kernel/base/text.ts';
-
-/** FP16 and BF16 by rounding; INT8 and FP8 as the Q/DQ nodes of the model say. */
-export type LowPrecision = 'fp16' | 'bf16' | 'int8' | 'fp8';
 
 /** What to judge, and how long to search. */
 export interface AccuracyRequest {

@@ -1,3 +1,4 @@
+import type { LowPrecision } from '../../../kernel/simulation/simulated.ts';
 import type { GateSide } from '../../../kernel/rules/gateSide.ts';
 import type { PythonWithRuntime } from '../../../kernel/node/tools/pythonWithRuntime.ts';
 import type { Limit } from '../gateFile.ts';
@@ -6,7 +7,7 @@ import { pathBeside } from '../../../kernel/node/files/pathBeside.ts';
 import { readRules } from '../../../kernel/node/files/readRules.ts';
 import type { BuildSide } from '../../../kernel/node/store/buildSide.ts';
 import { Cancelled, UserError } from '../../../kernel/node/files/userError.ts';
-import { type LowPrecision, lowOutputs } from '../../accuracy/node/judgeAccuracy.ts';
+import { lowOutputs } from '../../accuracy/node/judgeAccuracy.ts';
 
 interface GateAccuracyRequest {
   /** Path of the gate file, to which its paths are relative. */

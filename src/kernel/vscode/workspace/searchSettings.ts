@@ -1,7 +1,5 @@
-import { measureKinds, type MeasureKind } from '../../simulation/simulated.ts';
+import { measureKinds, type MeasureKind, measureNames, type LowPrecision } from '../../simulation/simulated.ts';
 import * as vscode from 'vscode';
-import type { LowPrecision } from '../../../features/accuracy/node/judgeAccuracy.ts';
-import { measureNames } from '../../../features/accuracy/accuracyReport.ts';
 import { counted, durationText, percentText } from '../../base/text.ts';
 import { enterText, pickItem, pickItems, pickWord } from '../platform/askUser.ts';
 

@@ -3,10 +3,11 @@ import {
   type AccuracyReport,
   type MeasureKind,
   errorFigure,
+  type LowPrecision,
 } from '../../../../kernel/simulation/simulated.ts';
 import { randomWarning } from '../../../../kernel/build/randomInputs.ts';
 import path, { basename, type PlatformPath } from 'node:path';
-import { type AccuracyProgress, judgeAccuracy, type LowPrecision } from '../judgeAccuracy.ts';
+import { type AccuracyProgress, judgeAccuracy } from '../judgeAccuracy.ts';
 import { checkEachOutput, filesOfModel, writeResult } from '../../../../kernel/node/files/writeResult.ts';
 import { readRules } from '../../../../kernel/node/files/readRules.ts';
 import { requireBuild } from '../../../../kernel/node/store/buildFolder.ts';
