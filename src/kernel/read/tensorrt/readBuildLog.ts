@@ -5,7 +5,15 @@ import type { BuildEvent, BuildLogRead, LoggedBuild } from './buildOutput.ts';
 import { goOn, heldLine, isOpen } from './internal/brokenNames.ts';
 import { DockerLog } from './internal/dockerLog.ts';
 import { emptyCursor, type LogCursor } from './internal/logCursor.ts';
-import { closeList, finishLists, onListLine, onProfileLine, openList, resumeList } from './internal/logEngine.ts';
+import {
+  closeList,
+  finishLists,
+  onListLine,
+  onProfileLine,
+  openList,
+  readTorchProfile,
+  resumeList,
+} from './internal/logEngine.ts';
 import { addMessage, keepStray, onMessage, onMessageContinued } from './internal/logMessages.ts';
 import { onForeignNodeContinued, onFusion, onGraphNode } from './internal/logOptimizer.ts';
 import { keepNodeNames, readNodeInputs } from './internal/logParser.ts';
@@ -244,7 +252,9 @@ export class BuildLogReader {
       log.outcome === 'unknown' &&
       log.phases.length === 0 &&
       log.messages.length === 0 &&
-      log.engineLayers.length === 0
+      log.engineLayers.length === 0 &&
+      log.profile.length === 0 &&
+      log.devices === undefined
     )
       problems.push({
         severity: 'warning',
@@ -336,6 +346,7 @@ function readBare(state: LogState, cursor: LogCursor): void {
   }
   if (state.block === 'foreign-node' && onForeignNodeContinued(state, cursor)) return;
   if (state.list !== null && onListLine(state, cursor)) return;
+  if (readTorchProfile(state, cursor)) return;
   if (first === 0x7b && text.startsWith('{"event":', from)) {
     readDriverLine(cursor, (line) => readLine(state, line));
     return;

@@ -386,11 +386,11 @@ describe('what differs beside the grouping', () => {
     // A shape that one build computes on the host and the other knows.
     const host = reportWith(['Conv1'], [], { Conv1: 'shape' });
     const toFolded = diff(host, folded);
-    expect(toFolded.nodes).toMatchObject({ same: 0, folded: 1 });
+    expect(toFolded.totals.states).toMatchObject({ same: 0, folded: 1 });
     expect(toFolded.changes).toMatchObject([
       { kind: 'folded', message: 'Conv1: was computed on the host, now constant-folded.' },
     ]);
-    expect(diff(folded, host).nodes).toMatchObject({ same: 0, computed: 1 });
+    expect(diff(folded, host).totals.states).toMatchObject({ same: 0, computed: 1 });
     const [a, b] = [reportWith(names, attention), reportWith(names, [attention[0]!])];
     expect(diff(a, b).changes).toMatchObject([{ kind: 'folded', nodesA: ['4'], nodesB: ['4'], deltaMs: -1 }]);
     expect(diff(b, a).changes).toMatchObject([{ kind: 'computed', deltaMs: 1 }]);

@@ -48,7 +48,7 @@ export const ENGINE_PHRASES: [string, PhraseHandler][] = [
   ['Engine built in ', onBuilt],
   ['Finished engine building in ', onBuilt],
   ['Adding ', onPlan],
-  ['=== Profile (', onProfile],
+  ['=== Profile (', (state) => onProfile(state)],
   ['Starting inference', (state, cursor) => startRun(state, cursor)],
 ];
 
@@ -307,6 +307,11 @@ function readList(list: LayerList): EngineLayer[] {
 }
 
 const COLUMNS: [RegExp, string][] = [
+  // Torch-TensorRT: times of all invocations together
+  [/^TensorRT layer name/, 'name'],
+  [/^Runtime, %/, 'percentage'],
+  [/^Invocations/, 'invocations'],
+  [/^Runtime, ms/, 'timeMs'],
   [/^Layer\b/, 'name'],
   [/^Time ?\(ms\)/, 'timeMs'],
   [/^Avg\. ?(?:Time )?\(ms\)/, 'averageMs'],
@@ -314,12 +319,26 @@ const COLUMNS: [RegExp, string][] = [
   [/^Time ?\(?%\)?/, 'percentage'],
 ];
 
-function onProfile(state: LogState, cursor: LogCursor): void {
+function onProfile(state: LogState): void {
   state.log.profile = [];
   forget(state.room.profile);
   state.profileColumns = [];
   state.block = 'profile';
-  void cursor;
+}
+
+const TORCH_HEADER = /^ *TensorRT layer name +Runtime, % +Invocations +Runtime, ms$/;
+
+/** A line of Torch-TensorRT's table, none of which has a prefix; its columns are as wide as the longest name. */
+export function readTorchProfile(state: LogState, cursor: LogCursor): boolean {
+  const { text, from, to } = cursor;
+  if (state.block === 'profile' && state.profileColumns?.includes('invocations')) {
+    if (onProfileLine(state, cursor)) return true;
+    state.block = 'none';
+    state.profileColumns = null;
+  }
+  if (!text.endsWith('Runtime, ms', to) || !TORCH_HEADER.test(text.slice(from, to))) return false;
+  onProfile(state);
+  return onProfileLine(state, cursor);
 }
 
 const NUMBER = / *([-+\d.einfaINF]+)(?= |$)/y;
@@ -342,7 +361,7 @@ function profileCells(columns: string[], text: string): string[] | null {
   let end = text.trimEnd().length;
   for (let index = 0; index < numbers; index++) {
     const blank = text.lastIndexOf(' ', end - 1);
-    if (blank < 0 || !/^[-+\d.einfaINF]+$/.test(text.slice(blank + 1, Math.min(end, blank + 40)))) return null;
+    if (blank < 0 || !/^[-+\d.einfaINF]+%?$/.test(text.slice(blank + 1, Math.min(end, blank + 40)))) return null;
     cells.unshift(text.slice(blank + 1, end));
     end = blank;
     while (end > 0 && text.charCodeAt(end - 1) === 0x20) end--;
@@ -383,9 +402,9 @@ export function onProfileLine(state: LogState, cursor: LogCursor): boolean {
     state.log.profile.push({
       name: own(state, name),
       timeMs: Number(row['timeMs']),
-      averageMs: Number(row['averageMs']),
+      averageMs: Number(row['averageMs'] ?? Number(row['timeMs']) / Number(row['invocations'])),
       medianMs: row['medianMs'] === undefined ? null : Number(row['medianMs']),
-      percentage: Number(row['percentage']),
+      percentage: Number.parseFloat(row['percentage']!),
     });
   return true;
 }

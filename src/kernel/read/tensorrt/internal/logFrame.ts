@@ -45,6 +45,7 @@ export const FRAME_PHRASES: [string, PhraseHandler][] = [
   ['Loaded shared library libnvinfer', onLibrary],
   ['Trying to load shared library libnvinfer', onLibrary],
   ['Selected Device: ', (state, cursor, at) => (state.log.gpu = kept(state, cursor, at).trim() || null)],
+  ['Selected: Device(', onTorchDevice],
   ['=== Model Options ===', (state) => (state.log.writer ??= 'trtexec')],
   ...TOOL_PHRASES,
   ['Building engine with configuration:', onBuilding],
@@ -63,6 +64,12 @@ export const FRAME_PHRASES: [string, PhraseHandler][] = [
   ['[GpuLayer] ', (state, cursor, at) => onDevice(state, kept(state, cursor, at), false)],
   ['Throughput: ', (state, cursor, at) => (state.log.throughput = Number.parseFloat(kept(state, cursor, at)) || null)],
 ];
+
+/** Torch-TensorRT's `Selected: Device(ID: 0, Name: NVIDIA A40, SM Capability: 8.6, Type: GPU)` */
+function onTorchDevice(state: LogState, cursor: LogCursor, at: number): void {
+  const name = /^ID: \d+, Name: ([^,]+), /.exec(cursor.text.slice(at, cursor.to))?.[1];
+  if (name !== undefined) state.log.gpu = own(state, name);
+}
 
 /** `[DlaLayer] {ForeignNode[a...b]}`: a loadable of the DLA; `[GpuLayer] SCALE: c`: a layer that runs on the GPU. */
 function onDevice(state: LogState, text: string, isLoadable: boolean): void {

@@ -28,6 +28,9 @@ export class LogMarkup {
 /** Takes the marks of Markdown away, `> ` and what makes a line code or bold; true: the line is one of a quotation. */
 function unquote(cursor: LogCursor): boolean {
   const { text, from, to } = cursor;
+  // A log that someone kept as comments: `#[02/19/2022-05:35:26] [I] …`.
+  if (text.charCodeAt(from) === 0x23)
+    cursor.from += commented.exec(text.slice(from, Math.min(to, from + 14)))?.[0].length ?? 0;
   while (text.charCodeAt(cursor.from) === 0x3e && cursor.from < to) {
     const next = text.charCodeAt(cursor.from + 1);
     if (next !== 0x20 && cursor.from + 1 < to) break;
@@ -42,6 +45,8 @@ function unquote(cursor: LogCursor): boolean {
   if (text.endsWith(found[1]!, to) && cursor.from < to - found[1]!.length) cursor.to -= found[1]!.length;
   return isQuoted;
 }
+
+const commented = /^# ?(?=\[\d\d\/\d\d\/\d{4}-)/;
 
 /** `**ERROR: [TRT]: …**`, `` `[TensorRT] ERROR: …` `` */
 const marked = /^(`{1,3}|\*{1,3})(?=\[|[A-Z]+: |&&&& |\d{1,2}: \[)/;

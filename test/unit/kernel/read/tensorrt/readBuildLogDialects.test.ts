@@ -31,6 +31,40 @@ describe('shapes that were built for', () => {
   test('none where the model has them all', () => expect(shapes('Input build shapes: model')).toBeUndefined());
 });
 
+describe('logs of other programs', () => {
+  test('Torch-TensorRT: the device, and the table of times, whose lines have no prefix', () => {
+    const log = read(
+      [
+        'DEBUG: [Torch-TensorRT - Debug Build] - Selected: Device(ID: 0, Name: NVIDIA A40, SM Capability: 8.6, Type: GPU)',
+        'INFO: [Torch-TensorRT - Debug Build] - ',
+        '========== _run_on_acc_0_engine profile ==========',
+        '                 TensorRT layer name    Runtime, %  Invocations  Runtime, ms',
+        '       [CONVOLUTION]-[aten.c]-[conv]         75.0%            2         3.00',
+        '                   __myl_Tra_myl6_10         25.0%            2         1.00',
+        '========== _run_on_acc_0_engine total runtime = 4 ms ==========',
+        '                   is no row         25.0%            2         1.00',
+      ].join('\n'),
+    );
+    expect([log.gpu, log.host]).toEqual(['NVIDIA A40', 'torch-tensorrt']);
+    expect(log.profile).toEqual([
+      { name: '[CONVOLUTION]-[aten.c]-[conv]', timeMs: 3, averageMs: 1.5, medianMs: null, percentage: 75 },
+      { name: '__myl_Tra_myl6_10', timeMs: 1, averageMs: 0.5, medianMs: null, percentage: 25 },
+    ]);
+  });
+
+  test('a list of devices that someone kept as comments is a log', () => {
+    const { value, problems } = readBuildLog(
+      '#[02/19/2022-05:35:26] [I] [TRT] [DlaLayer] {ForeignNode[a...b]}\n# [02/19/2022-05:35:26] [I] [TRT] [GpuLayer] SOFTMAX: c\n# [1, 2] is a comment\n',
+    );
+    expect(value.devices).toEqual({
+      loadables: ['{ForeignNode[a...b]}'],
+      gpuLayers: 1,
+      layers: ['{ForeignNode[a...b]}', 'c'],
+    });
+    expect(problems).toEqual([]);
+  });
+});
+
 describe('prefixes', () => {
   test.each([
     ['trtexec', `[11/21/2026-09:29:17] [V] [TRT] ${PARSING}`],
