@@ -211,7 +211,7 @@ describe('diagnose', () => {
     const engine = gunzipSync(readFileSync(log)).toString();
     writeFileSync(file, `${engine.replace(/^&&&& PASSED.*$/m, '')}\n${failed}`);
     expect((await run(diagnose, file)).out).toMatch(
-      /trtlens fusion --onnx MODEL\.onnx --log \S*memory\.log --memory\n/,
+      /trtlens show --onnx MODEL\.onnx --log \S*memory\.log --memory\n/,
     );
   });
 });
