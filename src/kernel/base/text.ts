@@ -401,11 +401,19 @@ const typeNames = new Map(Object.entries(types).flatMap(([name, all]) => all.map
 /** `FP16` of `float16`, `Half` and `fp16`; a type that is not in the table stays as it is written. */
 export const typeName = (type: string): string => typeNames.get(type.toLowerCase()) ?? type;
 
-/** `1×3×224×224`, `batch×?×768`, `scalar`. A size that is not known (null) or left open (-1) is `?`. */
+/**
+ * `1×3×224×224`, `batch×(past + 1)×768`, `scalar`. A size that is not known (null) or left open (-1) is `?`; the parts of
+ * a sum or product of sizes are in parentheses.
+ */
 export const shapeText = (shape: readonly (number | string | null | undefined)[]): string =>
-  shape.length === 0
-    ? 'scalar'
-    : shape.map((size) => (size === null || size === undefined || size === -1 ? '?' : size)).join('×');
+  shape.length === 0 ? 'scalar' : shape.map(dimensionText).join('×');
+
+const dimensionText = (size: number | string | null | undefined): string => {
+  if (size === null || size === undefined || size === -1) return '?';
+  // `floor(width/2)` is one term; a hyphen without spaces is part of a name.
+  const isTerm = typeof size === 'number' || /^\w*\([^()]*\)$/.test(size) || !/[+*/]| - /.test(size);
+  return isTerm ? String(size) : `(${size})`;
+};
 
 /** A shape as the options of trtexec and its relatives write it: `1x3x224x224`. */
 export const shapeArgument = (shape: readonly (number | string | null)[]): string => shape.join('x');

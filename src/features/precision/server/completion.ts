@@ -252,7 +252,7 @@ function opItems(index: NodeIndex | null, range: Range, prefix: string, quoted =
         label: `${prefix}${op}`,
         detail: counted(count, 'node'),
         kind: CompletionItemKind.Class,
-        sortText: `1${String(i).padStart(4, '0')}`,
+        sortText: `2${String(i).padStart(4, '0')}`,
         filterText: prefix + written,
         textEdit: { range, newText: prefix + written },
       };
@@ -267,10 +267,13 @@ function groupItems({ build }: OverrideAnalysis, range: Range, prefix: string): 
     detail: `ForeignNode with ${counted(counts.get(i) ?? 0, 'node')}`,
     kind: CompletionItemKind.Module,
     filterText: `${prefix}${quoteName(name)}`,
-    sortText: `2${String(i).padStart(4, '0')}`,
+    sortText: `5${String(i).padStart(4, '0')}`,
     textEdit: { range, newText: prefix + quoteName(name) },
   }));
 }
+
+/** Nodes that compute come before those whose type nothing can change; in each, names that begin with what is typed. */
+const rankOf = (computes: boolean, begins: boolean): number => (computes ? 3 : 6) + (begins ? 0 : 1);
 
 /** The next level of the module tree below what is typed, and full names that contain it. */
 function nameItems(index: NodeIndex, typed: string, range: Range): CompletionItem[] {
@@ -291,7 +294,7 @@ function nameItems(index: NodeIndex, typed: string, range: Range): CompletionIte
       label: pattern,
       detail: `module, ${counted(count, 'node')}`,
       kind: CompletionItemKind.Folder,
-      sortText: `3${pattern}`,
+      sortText: `1${pattern}`,
       textEdit: { range, newText: pattern },
     });
   }
@@ -304,7 +307,7 @@ function nameItems(index: NodeIndex, typed: string, range: Range): CompletionIte
       detail: index.nodes[i]?.op ?? '',
       kind: CompletionItemKind.Value,
       filterText: writeName(name),
-      sortText: `${name.toLowerCase().startsWith(lower) ? 4 : 5}${name}`,
+      sortText: `${rankOf(index.computes[i] === 1, name.toLowerCase().startsWith(lower))}${name}`,
       textEdit: { range, newText: writeName(name) },
     });
   }

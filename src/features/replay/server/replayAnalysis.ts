@@ -26,7 +26,11 @@ export function analyzeReplay(document: TextDocument, facts: DocumentFacts): Rep
   const read = readReplay(text);
   const { index, build, target, choices, mismatches, recorded } = facts;
   const fitting = build && index && build.nodes.length !== index.nodes.length ? null : build;
-  const problems = checkReplay(text, read, { index, build: fitting, target, choices, mismatches, recorded });
+  // While the JSON is broken, as in the middle of an edit, what else seems wrong may follow from that alone.
+  const isBroken = read.problems.some(({ code }) => code === 'json-syntax' || code === 'json-end');
+  const problems = isBroken
+    ? read.problems.filter(({ code }) => code.startsWith('json-'))
+    : checkReplay(text, read, { index, build: fitting, target, choices, mismatches, recorded });
   return { document, facts, read, problems, hints: read.value ? replayHints(read.value, index, fitting) : [] };
 }
 
@@ -36,12 +40,12 @@ export function entryAt({ document, read }: ReplayAnalysis, place: Position): Re
   return read.value?.entries.find(({ span }) => span.start <= offset && offset <= span.end) ?? null;
 }
 
-/** `453 nodes · ForeignNode 0 · 0.35 ms`; '' if nothing is known. */
+/** `ForeignNode 0 · 453 nodes · 0.35 ms`; '' if nothing is known. */
 export function hintText({ kind, nodes, source, exact, foreign, averageMs }: ReplayHint): string {
   const parts: string[] = [];
+  if (kind === 'foreign') parts.push(foreign >= 0 ? `ForeignNode ${foreign}` : 'ForeignNode');
   if (nodes.length > 0)
     parts.push(`${counted(nodes.length, 'node')}${source === 'build' && !exact ? ' (derived)' : ''}`);
-  if (kind === 'foreign') parts.push(foreign >= 0 ? `ForeignNode ${foreign}` : 'ForeignNode');
   if (kind === 'fused' && source === 'build') parts.push('fused');
   if (averageMs !== null) parts.push(timeText(averageMs));
   return parts.join(' · ');

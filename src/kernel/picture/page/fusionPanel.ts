@@ -1,5 +1,5 @@
 // The tree in the side bar.
-import { firstOf, thousands, timeText } from '../../base/text.ts';
+import { firstOf, percentText, thousands, timeText } from '../../base/text.ts';
 import {
   foreignNumber,
   type Fate,
@@ -191,6 +191,14 @@ function contextOf(report: FusionReport, graph: GraphData | null, sort: PanelSor
       contains(layer.name, layer.type) ||
       layer.nodes.some((id) => found[positions.get(id) ?? -1] ?? false),
   };
+}
+
+/** A line for a narrow view, which cuts off its end: the share of time, then the name; the other numbers behind it. */
+export function shareFirst({ label, description, share }: PanelItem): { label: string; description: string } {
+  if (share === null) return { label, description };
+  const text = percentText(share * 100);
+  const others = description.split(' · ').filter((part, at) => at > 0 || part !== text);
+  return { label: `${text}  ${label}`, description: others.join(' · ') };
 }
 
 function item(parent: PanelItem | null, draft: PanelDraft, make: ((self: PanelItem) => PanelItem[]) | null): PanelItem {

@@ -168,6 +168,8 @@ it('writes products, types and shapes in one way', () => {
   ]);
   expect(shapeText([])).toBe('scalar');
   expect(shapeText([1, 'batch', null, -1, 224])).toBe('1×batch×?×?×224');
+  const derived = ['past + 1', 'h/2', 'floor(w/2)', '(n + 1)', 'seq-len', 'a - b'];
+  expect(shapeText(derived)).toBe('(past + 1)×(h/2)×floor(w/2)×(n + 1)×seq-len×(a - b)');
   expect(shapeRange({ min: [1, 8], opt: [4, 64], max: [8, 256] })).toBe('1×8 to 8×256, optimum 4×64');
   expect(shapeRange({ min: [1], opt: [8], max: [8] })).toBe('1 to 8');
   expect(shapeRange({ min: [1], opt: [1], max: [1] })).toBe('1');

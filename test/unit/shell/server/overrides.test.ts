@@ -227,6 +227,15 @@ describe('completion', () => {
     expect(labels('base fp16\n|')).not.toContain('base');
   });
 
+  test('modules first, then operators and the nodes that compute; shapes and constants last', () => {
+    const { analysis, place } = overrides('|');
+    const sorted = overrideCompletion(analysis, place)
+      .items.toSorted((a, b) => ((a.sortText ?? '') < (b.sortText ?? '') ? -1 : 1))
+      .map(({ label }) => label);
+    const inOrder = ['/layers.1/**', 'op:Softmax', '/layers.1/attn/Softmax', '/layers.1/Constant'];
+    expect(sorted.filter((label) => inOrder.includes(label))).toEqual(inOrder);
+  });
+
   test('operators, levels of modules, types, directive values', () => {
     expect(labels('op:|')).toEqual(expect.arrayContaining(['Softmax', 'LayerNormalization']));
     expect(labels('/layers.1/|')).toEqual(

@@ -92,6 +92,19 @@ describe('replay files', () => {
     expect(readReplay(fixed).value?.entries[0]?.algorithm.inputs[0]?.dtype).toBe('FLOAT');
   });
 
+  test('while the JSON is broken, only that is an error', async () => {
+    const { document, facts } = await replay('edited');
+    const shown = (language: string, text: string) =>
+      replayDiagnostics(analyzeReplay(TextDocument.create(uri, language, 2, text), facts)!);
+    const broken = document.getText().replace('"implementation":', '"implementation" ');
+    expect(shown('json', broken)).toEqual([]);
+    expect(shown('jsonc', broken).every(({ code }) => String(code).startsWith('json-'))).toBe(true);
+    expect(shown('jsonc', broken)).not.toEqual([]);
+    // A comment is read past.
+    const codes = shown('json', `${document.getText()}\n// end`).map(({ code }) => code);
+    expect(codes).toEqual(['not-offered', 'foreign-entry', 'not-offered']);
+  });
+
   test('completion at a data type changes the whole entry together', async () => {
     const analysis = await replay('edited');
     const { document } = analysis;
@@ -155,7 +168,7 @@ describe('replay files', () => {
     const analysis = await replay('replay', { mismatches });
     const hints = replayInlayHints(analysis, whole).map(({ label }) => label);
     expect(hints[0]).toMatch(/^1 node · \d+\.\d µs$/);
-    expect(hints[1]).toMatch(/^\d{3} nodes(?: \(derived\))? · ForeignNode 0 · 0\.\d+ ms$/);
+    expect(hints[1]).toMatch(/^ForeignNode 0 · \d{3} nodes(?: \(derived\))? · 0\.\d+ ms$/);
     expect(replayLenses(analysis).map(({ command }) => command?.command)).toEqual([
       languageCommands.buildWithReplay,
       languageCommands.showNodes,

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { hues, type PanelItem, type Swatch } from '../../../picture/page/fusionPanel.ts';
+import { hues, type PanelItem, shareFirst, type Swatch } from '../../../picture/page/fusionPanel.ts';
 import { commands } from '../../ids.ts';
 
 /** A square in a group's color, for light and dark themes; the other shade has a darker or lighter frame. */
@@ -49,10 +49,11 @@ export interface TreeLook {
 export function fusionTreeItem(item: PanelItem, { session, search, swatch }: TreeLook): vscode.TreeItem {
   const { None, Collapsed, Expanded } = vscode.TreeItemCollapsibleState;
   const open = search === '' ? Collapsed : Expanded;
-  const shown = new vscode.TreeItem(item.label, item.hasChildren ? open : None);
+  const { label, description } = shareFirst(item);
+  const shown = new vscode.TreeItem(label, item.hasChildren ? open : None);
   // The editor remembers by id what was expanded: a search must not be remembered as the user's own choice.
   shown.id = `${session}#${search}#${item.id}`;
-  shown.description = item.share === null ? item.description : `${item.description}  ${shareBar(item.share)}`;
+  shown.description = item.share === null ? description : `${shareBar(item.share)}  ${description}`;
   shown.tooltip = item.tooltip;
   shown.iconPath =
     swatch === null

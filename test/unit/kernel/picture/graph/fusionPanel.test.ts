@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { locate, type PanelItem, toFusionPanel } from '../../../../../src/kernel/picture/page/fusionPanel.ts';
+import {
+  locate,
+  type PanelItem,
+  shareFirst,
+  toFusionPanel,
+} from '../../../../../src/kernel/picture/page/fusionPanel.ts';
 import { fusedInShort, summarySentence } from '../../../../../src/kernel/report/words.ts';
 import { blocksReport, handLayer, handReport } from './handReport.ts';
 
@@ -15,6 +20,17 @@ describe('the tree of the side bar', () => {
       'ForeignNode 0 | 80 % · 12 nodes · 8 kernels',
       '/stem/Conv | 15 % · 1 node',
       'Reformats (1) | 5.0 %',
+      'Not computed | 2 nodes',
+      'Unknown | 1 node',
+    ]);
+  });
+
+  test('puts the share before the name where the end of a line is cut off', () => {
+    const shown = toFusionPanel(blocksReport()).items.map((item) => shareFirst(item));
+    expect(shown.map(({ label, description }) => `${label} | ${description}`)).toEqual([
+      '80 %  ForeignNode 0 | 12 nodes · 8 kernels',
+      '15 %  /stem/Conv | 1 node',
+      '5.0 %  Reformats (1) | ',
       'Not computed | 2 nodes',
       'Unknown | 1 node',
     ]);
