@@ -380,7 +380,6 @@ function textOf({ rule, key }: Check, value: number): string {
     reformats: ['reformat layer', 'reformat layers'],
     nodes: [`${key} node`, `${key} nodes`],
     unaccounted: ['node lost or moved', 'nodes lost or moved'],
-    heldBack: ['cause that holds the build back', 'causes that hold the build back'],
     marked: [`tensor marked ${marks[key]}`, `tensors marked ${marks[key]}`],
     quantized: ['Q/DQ node with a kernel of its own', 'Q/DQ nodes with kernels of their own'],
   };
@@ -430,11 +429,6 @@ const measures: Partial<Record<RuleName, (check: Check, side: GateSide) => Measu
       : {
           missing: `Whether nodes are lost is unknown: ${withoutStop(report.lostNodes?.reason ?? 'the report was made by an older version, or without the model.')}`,
         },
-  heldBack: onLayers((_, { heldBack, nodes }) => {
-    if (heldBack === undefined) return { missing: 'What holds the build back is known only with the model' };
-    const ids = new Set(heldBack.flatMap((cause) => cause.nodes));
-    return { value: heldBack.length, nodes: nodes.filter(({ id }) => ids.has(id)) };
-  }),
   quantized: onLayers((_, report) => quantized(report)),
   marked: ({ key }, { marked }) =>
     marked === undefined

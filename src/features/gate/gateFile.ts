@@ -119,7 +119,6 @@ export type RuleName =
   | 'reformats'
   | 'nodes'
   | 'unaccounted'
-  | 'heldBack'
   | 'precision'
   | 'time'
   | 'memory'
@@ -215,12 +214,6 @@ export const gateRules: Readonly<Record<RuleName, RuleGrammar>> = {
     about:
       'Nodes that change values and that TensorRT names nowhere: lost, or computed by another kernel without their name. `unaccounted: 0` fails for an engine that may be wrong.',
     keys: { max: counts('such nodes').max },
-    short: 'max',
-  },
-  heldBack: {
-    about:
-      'What is known to hold the build back, as `trtlens show` lists it: attentions and norms that are not fused, nodes outside Q/DQ, kernels without tensor cores. `heldBack: 0` fails where there is anything.',
-    keys: { max: counts('such causes').max },
     short: 'max',
   },
   precision: {

@@ -19,7 +19,6 @@ import {
   type FusionReport,
   type HeldBack,
   type LayerKind,
-  type Remark,
   type ReportForeignNode,
   type ReportLayer,
   type ReportNode,
@@ -325,45 +324,6 @@ function heldBackLines(heldBack: readonly HeldBack[] = []): string[] {
   ];
 }
 
-/** What is known of why nodes, or a group, are not fused further. */
-export interface WhyAnswer {
-  nodes: string[];
-  heldBack: HeldBack[];
-  remarks: Remark[];
-}
-
-/** What holds back these nodes, and the remarks on them or on the ends of these layers. */
-export function whyOf(report: FusionReport, nodes: readonly string[], layers: readonly number[]): WhyAnswer {
-  const ofNodes = new Set(nodes);
-  const ofLayers = new Set(layers);
-  const concerns = (one: { nodes: readonly string[]; layers: readonly number[] }) =>
-    one.nodes.some((id) => ofNodes.has(id)) || one.layers.some((id) => ofLayers.has(id));
-  return {
-    nodes: [...nodes],
-    heldBack: (report.heldBack ?? []).filter(concerns),
-    // What went well holds nothing back.
-    remarks: report.remarks.filter((remark) => remark.kind !== 'passed' && concerns(remark)),
-  };
-}
-
-/** The answer for a terminal, below where the nodes are. */
-export function formatWhy(report: FusionReport, where: string, { heldBack, remarks }: WhyAnswer): string {
-  const known = heldBack.length + remarks.length > 0;
-  return `${[
-    ...wrap(where, '', '  '),
-    ...heldBackLines(heldBack),
-    ...remarkLines({ remarks }),
-    ...(known
-      ? []
-      : wrap(
-          report.heldBack === undefined
-            ? 'What holds it back is known of builds whose layers and model are given.'
-            : 'No known condition holds it back, and the build says nothing of it. trtlens what-if tries changes and shows what each does.',
-          '  ',
-        )),
-  ].join('\n')}\n`;
-}
-
 /** What the fusion in each layer saved against another build, the most time first. */
 function layerSavingLines({ layers }: FusionReport): string[] {
   const rows = layers.flatMap(({ saved, name, nodes }) =>
@@ -501,7 +461,7 @@ function unknownLines({ nodes }: FusionReport): string[] {
   ];
 }
 
-function remarkLines({ remarks }: Pick<FusionReport, 'remarks'>): string[] {
+function remarkLines({ remarks }: FusionReport): string[] {
   if (remarks.length === 0) return [];
   const lines = remarks
     .slice(0, mostRemarks)

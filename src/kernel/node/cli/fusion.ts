@@ -1,6 +1,6 @@
 import { commandSteps } from './commandSteps.ts';
 import { join } from 'node:path';
-import { fateSentence, foreignTitle } from '../../report/words.ts';
+import { foreignTitle } from '../../report/words.ts';
 import { ParsedFiles } from '../files/parsedFiles.ts';
 import { withMarkedTimes } from '../../fusion/createReport.ts';
 import { exportingWith } from '../tools/exportTrace.ts';
@@ -13,16 +13,14 @@ import type { BuildLog } from '../../read/tensorrt/buildOutput.ts';
 import { renderText } from '../../document/render.ts';
 import { explainTactics } from '../../read/replay/readChoices.ts';
 import type { FusionReport, ReportForeignNode, ReportLayer, ReportNode } from '../../fusion/fusionReport.ts';
-import { counted, similarText } from '../../base/text.ts';
+import { similarText } from '../../base/text.ts';
 import {
   findNodes,
   formatMembers,
   formatNode,
   formatReport,
-  formatWhy,
   memoryDocument,
   nodeFacts,
-  whyOf,
 } from '../../report/reportText.ts';
 import { UserError } from '../files/userError.ts';
 import { allBut, readArguments, wholeNumber } from './arguments.ts';
@@ -87,7 +85,6 @@ const options = {
   json: { type: 'boolean' },
   nodes: { type: 'string' },
   group: { type: 'string' },
-  why: { type: 'string' },
   tactics: { type: 'string' },
   memory: { type: 'boolean' },
   'fixed-shapes': { type: 'boolean' },
@@ -109,7 +106,6 @@ export const fusionHelp = `  --build FOLDER   a build folder of trtlens instead 
   --optimization-profile N  the engine's optimization profile, from 0; default: 0
   --nodes NAME     only the nodes of this name, or the node of this id: fate, evidence, layers, neighbors
   --group N        only ForeignNode N: its kernels in order with the nodes that each computes
-  --why NAME|N     why a node, or ForeignNode N, is not fused further: what holds it back, with what to change
   --tactics NAME   of a node or layer: the tactics that the log timed, and why TensorRT took this one
   --memory         where the engine's memory goes: what the log records, and what is alive at the peak (estimated)
   --fixed-shapes   with --build: also builds the model for the usual shapes with TensorRT-RTX, once, and says what the
@@ -122,7 +118,7 @@ export const fusionHelp = `  --build FOLDER   a build folder of trtlens instead 
 
 export const fusion: Command = {
   help: `trtlens fusion --onnx MODEL.onnx [--layers LAYERS.json] [--log BUILD.log] [--profile PROFILE.json] [--ort-log ORT.log]
-               [--json] [--nodes NAME | --group N | --why NAME|N | --tactics NAME | --memory]
+               [--json] [--nodes NAME | --group N | --tactics NAME | --memory]
 trtlens fusion [--layers LAYERS.json] [--log BUILD.log] [--profile PROFILE.json] [--json]
 trtlens fusion --build FOLDER [--onnx MODEL.onnx] [--optimization-profile N] [--json] [--nodes NAME | --group N | --tactics NAME | --memory | --fixed-shapes [--yes]]
 
@@ -140,9 +136,8 @@ another model.
       needs: { ...buildFileForms.needs, nsys: ['profile'], 'fixed-shapes': ['build'] },
       without: { ...buildFileForms.without, marked: ['memory', 'tactics'] },
     });
-    const parts = [values.nodes, values.group, values.why, values.tactics, values.memory];
-    if (parts.filter((part) => part !== undefined).length > 1)
-      throw new Usage('pass only one of --nodes, --group, --why, --tactics and --memory');
+    if ([values.nodes, values.group, values.tactics, values.memory].filter((part) => part !== undefined).length > 1)
+      throw new Usage('pass only one of --nodes, --group, --tactics and --memory');
     if (values.nsys && !values.profile?.endsWith('.nsys-rep'))
       throw new Usage('--nsys needs --profile TRACE.nsys-rep: nothing else is read with it');
     if (values['fixed-shapes']) await findCost(values.build!, values.yes === true, terminal);
@@ -165,11 +160,6 @@ another model.
       const nodes = nodesOf(report, values.nodes);
       if (values.json) await printJson(terminal, { nodes: nodes.map((node) => nodeFacts(report, node)) });
       else await terminal.out(nodes.map((node) => formatNode(report, node)).join('\n'));
-    } else if (values.why !== undefined) {
-      const { where, nodes, layers } = askedOf(report, values.why);
-      const answer = whyOf(report, nodes, layers);
-      if (values.json) await printJson(terminal, answer);
-      else await terminal.out(formatWhy(report, where, answer));
     } else if (members !== undefined) {
       const foreign = foreignOf(report, members);
       const layers = foreign.layers.flatMap((id) => report.layers[id] ?? []);
@@ -278,23 +268,6 @@ function nodesOf(report: FusionReport, name: string): ReportNode[] {
   if (found.length > 0) return found;
   const names = [...new Set(report.nodes.map((node) => node.name).filter((one) => one !== ''))];
   throw new UserError(`The model has no node with the name or id ${JSON.stringify(name)}${similarText(name, names)}.`);
-}
-
-/** The nodes of a name or id, or those of a ForeignNode by its number; ids of nodes are numbers, too, and come second. */
-function askedOf(report: FusionReport, text: string): { where: string; nodes: string[]; layers: number[] } {
-  const foreign = report.foreignNodes.find(({ id }) => String(id) === text);
-  if (foreign !== undefined)
-    return {
-      where: `${foreignTitle(report, foreign.id)}: ${counted(foreign.nodes.length, 'node')}`,
-      nodes: foreign.nodes,
-      layers: foreign.layers,
-    };
-  const nodes = nodesOf(report, text);
-  return {
-    where: nodes.map((node) => fateSentence(report, node)).join(' '),
-    nodes: nodes.map(({ id }) => id),
-    layers: [],
-  };
 }
 
 /** @throws {UserError} where the engine has no such ForeignNode */

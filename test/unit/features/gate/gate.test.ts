@@ -133,12 +133,3 @@ describe('a build of another network', () => {
     expect(out).toContain(`against ${baseline}`);
   });
 });
-
-it('judges what holds the build back, and says where', async () => {
-  writeFileSync(file('held.gate.yaml'), 'rules:\n  heldBack: 0\n');
-  const { code, out } = await runCommand(gate, file('held.gate.yaml'), '--build', build('held', '1.7.1'));
-  expect(code).toBe(1);
-  expect(out).toMatch(/heldBack.*1 cause that holds the build back/);
-  writeFileSync(file('held.gate.yaml'), 'rules:\n  heldBack: 1\n');
-  expect((await runCommand(gate, file('held.gate.yaml'), '--build', file('held'))).code).toBe(0);
-});

@@ -142,26 +142,6 @@ describe('--group', () => {
   });
 });
 
-describe('--why', () => {
-  const build = ['--build', 'examples/recorded/vit_tiny'];
-
-  it('says of a node what holds it back, and what to change', async () => {
-    const { out } = await runCommand(fusion, ...build, '--why', '/blocks/blocks.0/attn/Softmax');
-    expect(out).toContain('Attention not fused (type)');
-    expect(out).toContain('> trtlens what-if vit_tiny.onnx --rules fp16.trtprec');
-    const { out: other } = await runCommand(fusion, ...build, '--why', '/patch_embed/proj/Conv');
-    expect(other.replaceAll(/\s+/g, ' ')).toContain('No known condition holds it back');
-  });
-
-  it('says of a ForeignNode where it ends, as JSON too', async () => {
-    const { out } = await runCommand(fusion, ...vit, '--why', '0', '--json');
-    const { nodes, heldBack, remarks } = JSON.parse(out) as Record<string, { message: string }[]>;
-    expect(nodes).toHaveLength(367);
-    expect(heldBack).toEqual([]);
-    expect(remarks!.map(({ message }) => message)).toContain('ForeignNode 0 ends at "output", a graph output.');
-  });
-});
-
 describe('without the model', () => {
   const engine = vit.slice(2);
 
