@@ -5,6 +5,8 @@ import { otherShapes } from '../diff/diffReports.ts';
 import { exactRelease } from '../../kernel/base/text.ts';
 import {
   type FusionReport,
+  type HeldBack,
+  mostHeldBack,
   opaqueForeignNodes,
   type ReportLayer,
   type ReportNode,
@@ -381,6 +383,7 @@ function textOf({ rule, key }: Check, value: number): string {
     nodes: [`${key} node`, `${key} nodes`],
     unaccounted: ['node lost or moved', 'nodes lost or moved'],
     marked: [`tensor marked ${marks[key]}`, `tensors marked ${marks[key]}`],
+    heldBack: ['kernel held back', 'kernels held back'],
     quantized: ['Q/DQ node with a kernel of its own', 'Q/DQ nodes with kernels of their own'],
   };
   const [one, many] = names[rule] ?? ['', ''];
@@ -430,6 +433,7 @@ const measures: Partial<Record<RuleName, (check: Check, side: GateSide) => Measu
           missing: `Whether nodes are lost is unknown: ${withoutStop(report.lostNodes?.reason ?? 'the report was made by an older version, or without the model.')}`,
         },
   quantized: onLayers((_, report) => quantized(report)),
+  heldBack: onLayers(({ key }, report) => heldBack(key, report)),
   marked: ({ key }, { marked }) =>
     marked === undefined
       ? { missing: 'Whether tensors are marked is unknown: pass a build folder, or the model with the layer info' }
@@ -488,6 +492,30 @@ function quantized(report: FusionReport): Measured {
       ),
   );
   return { value: alone.length, nodes: alone, logLine: layerOf.get(alone[0]?.layers[0] ?? -1)?.line ?? null };
+}
+
+/** Codes of the causes that a key of `heldBack` counts. */
+const causes: Readonly<Record<string, readonly HeldBack['code'][]>> = {
+  attention: ['attention-not-fused'],
+  normalization: ['normalization-not-fused'],
+  activation: ['activation-not-fused'],
+  quantization: ['outside-quantization', 'attention-not-quantized', 'reformat-between-islands'],
+};
+
+/** Kernels of the causes that a report lists. */
+function heldBack(key: string, { heldBack: all, nodes, layers }: FusionReport): Measured {
+  if (all === undefined)
+    return { missing: 'What holds the build back is unknown: pass the model, or a report of this version' };
+  const found = all.filter(({ code }) => causes[key]?.includes(code) ?? true);
+  // A full list may have left out a cheaper cause of this kind.
+  if (found.length === 0 && all.length >= mostHeldBack)
+    return { missing: `The report lists only the ${mostHeldBack} costliest causes, and none of this kind` };
+  const [ids, own] = [new Set(found.flatMap((one) => one.nodes)), new Set(found.flatMap((one) => one.layers))];
+  return {
+    value: own.size,
+    nodes: nodes.filter(({ id }) => ids.has(id)),
+    logLine: layers.find(({ id }) => own.has(id))?.line ?? null,
+  };
 }
 
 function memory({ key }: Check, { figures }: GateSide): Measured {

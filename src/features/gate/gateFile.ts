@@ -123,6 +123,7 @@ export type RuleName =
   | 'time'
   | 'memory'
   | 'quantized'
+  | 'heldBack'
   | 'marked'
   | 'tensorrt'
   | 'gpu'
@@ -243,6 +244,17 @@ export const gateRules: Readonly<Record<RuleName, RuleGrammar>> = {
     about: 'QuantizeLinear and DequantizeLinear nodes.',
     keys: { unfused: { unit: 'count', about: 'Most Q/DQ nodes with a kernel of their own.' } },
     short: 'unfused',
+  },
+  heldBack: {
+    about: 'Kernels of what holds the build back, as the report finds it. `heldBack: 0` fails for each cause.',
+    keys: {
+      max: { unit: 'count', about: 'Most kernels of all causes: a number, or against the baseline `+5%` or `+2`.' },
+      attention: fateCount('Most kernels of attentions that are not one kernel.'),
+      normalization: fateCount('Most kernels of split normalizations.'),
+      activation: fateCount('Most kernels of split activations.'),
+      quantization: fateCount('Most kernels that quantization leaves in floating point.'),
+    },
+    short: 'max',
   },
   marked: {
     about: 'Tensors that are outputs or debug tensors of the engine only: a release has none.',

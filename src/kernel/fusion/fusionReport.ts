@@ -440,6 +440,9 @@ export interface HeldBack {
   change: { command: string } | null;
 }
 
+/** More would hide what matters. */
+export const mostHeldBack = 5;
+
 /** A condition of a fusion. */
 export type HeldBackCondition =
   | 'type'

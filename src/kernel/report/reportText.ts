@@ -311,7 +311,7 @@ function findingLines({ findings = [] }: FusionReport): string[] {
 }
 
 /** What holds the build back, with what to run next. */
-function heldBackLines(heldBack: readonly HeldBack[] = []): string[] {
+export function heldBackLines(heldBack: readonly HeldBack[] = []): string[] {
   if (heldBack.length === 0) return [];
   return [
     'What holds it back',
@@ -526,12 +526,12 @@ export function formatNode(report: FusionReport, node: ReportNode): string {
               const other = byId.get(id);
               return other === undefined
                 ? []
-                : wrap(`${describe(other)}: ${placeOf(report, node, other)}`, '    ', '      ');
+                : wrap(`${describeNode(other)}: ${placeOf(report, node, other)}`, '    ', '      ');
             }),
           ]),
         ];
   return `${[
-    shorten(describe(node), 100),
+    shorten(describeNode(node), 100),
     ...(node.source === undefined ? [] : wrap(`Source: ${oneLine(node.source)}`, '  ', '    ')),
     ...wrap(fateSentence(report, node), '  '),
     ...wrap(
@@ -555,7 +555,7 @@ export function formatNode(report: FusionReport, node: ReportNode): string {
 }
 
 /** `/attn/Softmax (Softmax, node 63)` */
-const describe = (node: ReportNode): string =>
+export const describeNode = (node: ReportNode): string =>
   node.name === '' ? nodeLabel(node) : `${oneLine(node.name)} (${node.op}, node ${node.id})`;
 
 /** Where the log says it: the line of the layer, or that of the ForeignNode. */
@@ -582,7 +582,7 @@ function layerLines(report: FusionReport, layer: ReportLayer): string[] {
 }
 
 /** What another node became, seen from this one. */
-function placeOf(report: FusionReport, node: ReportNode, other: ReportNode): string {
+export function placeOf(report: FusionReport, node: ReportNode, other: ReportNode): string {
   if (other.layers.some((id) => node.layers.includes(id) && layerOf(report, id)?.kind !== 'foreign'))
     return other.foreignNode === null ? 'same layer' : 'same kernel';
   if (other.foreignNode !== null)

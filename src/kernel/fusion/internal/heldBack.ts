@@ -6,12 +6,16 @@ import type { Network } from '../../network/network.ts';
 import { floatIslands, QuantizedGraph, typeWord } from '../quantizedGraph.ts';
 import { tensorBytes, tensorPrecision } from '../../read/tensorrt/buildOutput.ts';
 import { attentionFates } from '../attentionFates.ts';
-import { type FusionReport, type HeldBack, opaqueForeignNodes, type ReportLayer } from '../fusionReport.ts';
+import {
+  type FusionReport,
+  type HeldBack,
+  mostHeldBack,
+  opaqueForeignNodes,
+  type ReportLayer,
+} from '../fusionReport.ts';
 import { conditionsFor, type EngineAttention, fitsCondition } from './fusionConditions.ts';
 import { withoutTensorCores } from './timeFindings.ts';
 
-/** More would hide what matters. */
-const most = 5;
 const mostEvidence = 4;
 
 /** Each cause once, the costliest first: by time where layers were timed, otherwise by bytes and by how many layers there are. */
@@ -30,7 +34,7 @@ export function findHeldBack(report: FusionReport, network: Network): HeldBack[]
     .toSorted(
       (a, b) => (b.ms ?? -1) - (a.ms ?? -1) || (b.bytes ?? 0) - (a.bytes ?? 0) || b.layers.length - a.layers.length,
     )
-    .slice(0, most);
+    .slice(0, mostHeldBack);
 }
 
 /** Findings of one cause are one: its first message stands for all. */

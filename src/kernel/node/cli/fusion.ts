@@ -22,6 +22,7 @@ import {
   memoryDocument,
   nodeFacts,
 } from '../../report/reportText.ts';
+import { formatWhy, whyNotFused } from '../../report/whyNotFused.ts';
 import { UserError } from '../files/userError.ts';
 import { allBut, readArguments, wholeNumber } from './arguments.ts';
 import { type Command, exitCodes, Usage } from './command.ts';
@@ -85,6 +86,7 @@ const options = {
   json: { type: 'boolean' },
   nodes: { type: 'string' },
   group: { type: 'string' },
+  why: { type: 'string' },
   tactics: { type: 'string' },
   memory: { type: 'boolean' },
   'fixed-shapes': { type: 'boolean' },
@@ -106,6 +108,8 @@ export const fusionHelp = `  --build FOLDER   a build folder of trtlens instead 
   --optimization-profile N  the engine's optimization profile, from 0; default: 0
   --nodes NAME     only the nodes of this name, or the node of this id: fate, evidence, layers, neighbors
   --group N        only ForeignNode N: its kernels in order with the nodes that each computes
+  --why NAME       why a node (name or id), or the nodes of a layer or of "ForeignNode N", are not computed together with
+                   their neighbors: what other layers compute around them, the condition that fails, and what to try
   --tactics NAME   of a node or layer: the tactics that the log timed, and why TensorRT took this one
   --memory         where the engine's memory goes: what the log records, and what is alive at the peak (estimated)
   --fixed-shapes   with --build: also builds the model for the usual shapes with TensorRT-RTX, once, and says what the
@@ -113,14 +117,14 @@ export const fusionHelp = `  --build FOLDER   a build folder of trtlens instead 
   --marked BUILD   a build folder, or a report of --json, with a profile, of the same model in more kernels, such as
                    with --all-outputs: what the fusion in each layer saved, in time, launches and bytes
   -y, --yes        agree to the download of TensorRT-RTX
-  --json           the report, or what --nodes or --group selects, as one JSON document
+  --json           the report, or what --nodes, --group or --why selects, as one JSON document
 `;
 
 export const fusion: Command = {
   help: `trtlens fusion --onnx MODEL.onnx [--layers LAYERS.json] [--log BUILD.log] [--profile PROFILE.json] [--ort-log ORT.log]
-               [--json] [--nodes NAME | --group N | --tactics NAME | --memory]
+               [--json] [--nodes NAME | --group N | --why NAME | --tactics NAME | --memory]
 trtlens fusion [--layers LAYERS.json] [--log BUILD.log] [--profile PROFILE.json] [--json]
-trtlens fusion --build FOLDER [--onnx MODEL.onnx] [--optimization-profile N] [--json] [--nodes NAME | --group N | --tactics NAME | --memory | --fixed-shapes [--yes]]
+trtlens fusion --build FOLDER [--onnx MODEL.onnx] [--optimization-profile N] [--json] [--nodes NAME | --group N | --why NAME | --tactics NAME | --memory | --fixed-shapes [--yes]]
 
 Joins the output of a build with its model and reports what happened to every node.
 Needs --layers, --log or both; each file may be gzip-compressed. Without --onnx, one of
@@ -136,8 +140,11 @@ another model.
       needs: { ...buildFileForms.needs, nsys: ['profile'], 'fixed-shapes': ['build'] },
       without: { ...buildFileForms.without, marked: ['memory', 'tactics'] },
     });
-    if ([values.nodes, values.group, values.tactics, values.memory].filter((part) => part !== undefined).length > 1)
-      throw new Usage('pass only one of --nodes, --group, --tactics and --memory');
+    if (
+      [values.nodes, values.group, values.why, values.tactics, values.memory].filter((part) => part !== undefined)
+        .length > 1
+    )
+      throw new Usage('pass only one of --nodes, --group, --why, --tactics and --memory');
     if (values.nsys && !values.profile?.endsWith('.nsys-rep'))
       throw new Usage('--nsys needs --profile TRACE.nsys-rep: nothing else is read with it');
     if (values['fixed-shapes']) await findCost(values.build!, values.yes === true, terminal);
@@ -160,6 +167,10 @@ another model.
       const nodes = nodesOf(report, values.nodes);
       if (values.json) await printJson(terminal, { nodes: nodes.map((node) => nodeFacts(report, node)) });
       else await terminal.out(nodes.map((node) => formatNode(report, node)).join('\n'));
+    } else if (values.why !== undefined) {
+      const parts = askedFor(report, values.why);
+      if (values.json) await printJson(terminal, { why: parts.map(({ nodes }) => whyNotFused(report, nodes)) });
+      else await terminal.out(parts.map(({ nodes, title }) => formatWhy(report, nodes, title)).join('\n'));
     } else if (members !== undefined) {
       const foreign = foreignOf(report, members);
       const layers = foreign.layers.flatMap((id) => report.layers[id] ?? []);
@@ -204,7 +215,7 @@ const saysNothing = ({ layers, foreignNodes, placement, accounting }: FusionRepo
 
 /** The report on a build, or without `--onnx` on its engine alone. */
 async function reportOf(
-  values: BuildFileValues & { nodes?: string | undefined; build?: string | undefined },
+  values: BuildFileValues & { nodes?: string | undefined; why?: string | undefined; build?: string | undefined },
   files: ParsedFiles,
 ): Promise<FusionReport> {
   if (values.build !== undefined) return reportOfBuild(values.build, values, files);
@@ -220,6 +231,7 @@ async function reportOf(
   if (values['ort-log'] !== undefined) throw new Usage('--ort-log needs --onnx MODEL.onnx: it names nodes');
   if (values.nodes !== undefined)
     throw new Usage('--nodes needs --onnx MODEL.onnx: without the model there are no nodes');
+  if (values.why !== undefined) throw new Usage('--why needs --onnx MODEL.onnx: without the model there are no nodes');
   return (await loadEngine(given, files)).report;
 }
 
@@ -268,6 +280,22 @@ function nodesOf(report: FusionReport, name: string): ReportNode[] {
   if (found.length > 0) return found;
   const names = [...new Set(report.nodes.map((node) => node.name).filter((one) => one !== ''))];
   throw new UserError(`The model has no node with the name or id ${JSON.stringify(name)}${similarText(name, names)}.`);
+}
+
+/**
+ * What `--why` asks about: nodes one by one, or those of a layer or of `ForeignNode 3` as a whole.
+ * @throws {UserError} where there is neither
+ */
+function askedFor(report: FusionReport, name: string): { nodes: ReportNode[]; title?: string }[] {
+  const number = /^(?:ForeignNode|DLA loadable) (\d{1,9})$/i.exec(name)?.[1];
+  const group =
+    number === undefined
+      ? (report.foreignNodes.find((one) => one.name === name) ?? report.layers.find((one) => one.name === name))
+      : foreignOf(report, Number(number));
+  const named = findNodes(report, name);
+  if (group === undefined || named.length > 0) return nodesOf(report, name).map((node) => ({ nodes: [node] }));
+  const ids = new Set(group.nodes);
+  return [{ nodes: report.nodes.filter(({ id }) => ids.has(id)), title: name }];
 }
 
 /** @throws {UserError} where the engine has no such ForeignNode */

@@ -50,7 +50,7 @@ export const agentTools: Readonly<Record<string, AgentTool>> = {
   summary: {
     title: 'Summarize a TensorRT Build',
     description:
-      'What TensorRT did with a model: how many ONNX nodes were fused into ForeignNodes and kernels, folded or are unknown, the slowest layers, and what could be faster.',
+      'What TensorRT did with a model: how many ONNX nodes were fused into ForeignNodes and kernels, folded or are unknown, the slowest layers, and what holds it back: fusions that did not happen, with the condition that failed.',
     command,
     parameters: build,
     anyOf: buildFiles,
@@ -59,7 +59,7 @@ export const agentTools: Readonly<Record<string, AgentTool>> = {
   explain_node: {
     title: 'Explain an ONNX Node',
     description:
-      'What became of one ONNX node in a build: its fate, whether that is exact or derived, the evidence, the line of the log, its layers, and what its neighbors became.',
+      'What became of one ONNX node in a build: its fate, whether that is exact or derived, the evidence, the line of the log, its layers, what its neighbors became, and what holds it back.',
     command,
     parameters: {
       node: { kind: 'text', about: 'Name or id of the node', required: true, option: 'nodes' },

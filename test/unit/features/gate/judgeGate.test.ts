@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { evaluateGate } from '../../../../src/features/gate/evaluateGate.ts';
 import { readGate } from '../../../../src/features/gate/readGate.ts';
 import type { NetworkNode } from '../../../../src/kernel/report/buildDiff.ts';
-import type { FusionReport } from '../../../../src/kernel/fusion/fusionReport.ts';
+import type { FusionReport, HeldBack } from '../../../../src/kernel/fusion/fusionReport.ts';
 import { type LayerSketch, reportWith } from '../diff/reportWith.ts';
 
 const judge = (rules: string, build: Partial<GateSide>, baseline: Partial<GateSide> | null = null) => {
@@ -28,6 +28,44 @@ const chain = (names: string[], extra: Partial<Record<string, string[]>> = {}): 
     attributes: '',
     constants: [],
   }));
+
+describe('heldBack', () => {
+  const cause = (code: HeldBack['code'], layers: number[]): HeldBack => ({
+    code,
+    nodes: layers.map(String),
+    layers,
+    ms: null,
+    bytes: null,
+    message: '',
+    evidence: [],
+    change: null,
+  });
+  const judged = (rule: string, heldBack: HeldBack[] | undefined) => {
+    const names = ['MatMul0', 'Softmax1', 'MatMul2'];
+    const report = reportWith(
+      names,
+      names.map((name) => ({ nodes: [name] })),
+    );
+    return judge(`heldBack: ${rule}`, { report: { ...report, ...(heldBack && { heldBack }) } })[0];
+  };
+  const split = cause('attention-not-fused', [0, 1, 2]);
+  const plain = cause('no-tensor-cores', [0]);
+
+  test.each([
+    ['0', [], 'passed: 0 kernels held back; the limit is 0.'],
+    ['0', [split, plain], 'failed: 3 kernels held back; the limit is 0.'],
+    ['{ attention: 2 }', [split], 'failed: 3 kernels held back; the limit is 2.'],
+    ['{ attention: 0 }', [plain], 'passed: 0 kernels held back; the limit is 0.'],
+    [
+      '{ normalization: 0 }',
+      Array(5).fill(plain),
+      'failed: The report lists only the 5 costliest causes, and none of this kind.',
+    ],
+    ['0', undefined, 'failed: What holds the build back is unknown: pass the model, or a report of this version.'],
+  ] as const)('%s', (rule, causes, verdict) => {
+    expect(judged(rule, causes as HeldBack[] | undefined)).toBe(verdict);
+  });
+});
 
 describe('attention: fused', () => {
   const names = ['MatMul1', 'Mul2', 'Add3', 'Softmax4', 'MatMul5'];

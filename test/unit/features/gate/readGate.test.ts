@@ -67,7 +67,7 @@ describe('a gate file', () => {
 
   test('unknown keys name the nearest, with line and column', () => {
     expect(problems('rules:\n  kernel: { max: 3 }\n  nodes: { unknwon: 0 }\nbase: x\n')).toEqual([
-      "2:3: 'kernel' is not a rule; did you mean 'kernels'? Known: attention, foreignNodes, kernels, layers, reformats, nodes, unaccounted, precision, time, memory, quantized, marked, tensorrt, gpu, dynamicShapes, accuracy",
+      "2:3: 'kernel' is not a rule; did you mean 'kernels'? Known: attention, foreignNodes, kernels, layers, reformats, nodes, unaccounted, precision, time, memory, quantized, heldBack, marked, tensorrt, gpu, dynamicShapes, accuracy",
       "3:12: 'unknwon' is not a key of nodes; did you mean 'unknown'? Known: unknown, foreign, fused, single, folded, removed, shape, optional",
       "4:1: 'base' is not a key; did you mean 'baseline'? Known: model, baseline, rules",
     ]);
@@ -84,7 +84,7 @@ describe('a gate file', () => {
       "4:14: 'unfused' is not a value of attention; values are fused",
       "5:24: precision.op:X: 'fp17' is not a type; types are fp32, fp16, bf16, int8, fp8, int4, int32, int64, bool",
       "6:19: kernels.min: '+5%' compares with the baseline, which this key does not support: write 5",
-      "7:3: 'time2' is not a rule; did you mean 'time'? Known: attention, foreignNodes, kernels, layers, reformats, nodes, unaccounted, precision, time, memory, quantized, marked, tensorrt, gpu, dynamicShapes, accuracy",
+      "7:3: 'time2' is not a rule; did you mean 'time'? Known: attention, foreignNodes, kernels, layers, reformats, nodes, unaccounted, precision, time, memory, quantized, heldBack, marked, tensorrt, gpu, dynamicShapes, accuracy",
     ]);
   });
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { WhyNotFused } from '../../../../src/kernel/report/whyNotFused.ts';
 import { fusion } from '../../../../src/kernel/node/cli/fusion.ts';
 import { fixturePath, modelPath } from '../../../support/fixtures.ts';
 import { runCommand } from './runCommand.ts';
@@ -139,6 +140,48 @@ describe('--group', () => {
     );
     await expect(runCommand(fusion, ...vit, '--group', 'x')).rejects.toThrow("--group: 'x' is not an integer");
     await expect(runCommand(fusion, ...vit, '--group', '0', '--nodes', '1')).rejects.toThrow('pass only one of');
+  });
+});
+
+describe('--why', () => {
+  const inFp32 = capture('vit_tiny', 'tensorrt-10.6.0/vit_tiny.fp32', 'layers.json.gz', 'log.txt.gz');
+  const softmax = '/blocks/blocks.0/attn/Softmax';
+
+  it('names what other kernels compute around a node, the condition and what to run', async () => {
+    const { out } = await runCommand(fusion, ...inFp32, '--why', softmax);
+    expect(out).toContain('(MatMul, node\n    49), in another kernel of the same ForeignNode');
+    expect(out).toContain('Attention not fused (type)');
+    expect(out).toContain('  > trtlens build vit_tiny.onnx --precision fp16\n');
+    const { why } = JSON.parse((await runCommand(fusion, ...inFp32, '--why', '50', '--json')).out) as {
+      why: [WhyNotFused];
+    };
+    expect(why[0].apart.map(({ neighbor, direction }) => [neighbor, direction])).toEqual([
+      ['49', 'input'],
+      ['51', 'output'],
+    ]);
+    expect(why[0].heldBack.map(({ code }) => code)).toEqual(['attention-not-fused']);
+  });
+
+  it.each([
+    [softmax, vit, 'Nothing is apart: every neighbor that has a layer is computed with it.'],
+    [
+      '0',
+      inFp32,
+      'No cause that recorded builds show concerns it. To find a change that fuses the first two:\n  > trtlens what-if vit_tiny.onnx --fuse 0,8',
+    ],
+    [
+      'ForeignNode 0',
+      inFp32,
+      'ForeignNode 0: 367 nodes\nOther layers compute\n  before, over /patch_embed/proj/Conv_output_0: ',
+    ],
+  ])('%s', async (name, files, text) => {
+    expect((await runCommand(fusion, ...files, '--why', name)).out).toContain(text);
+  });
+
+  it('refuses what there is not', async () => {
+    await expect(runCommand(fusion, ...inFp32, '--why', 'nope')).rejects.toThrow('no node with the name or id "nope"');
+    await expect(runCommand(fusion, ...inFp32, '--why', 'ForeignNode 7')).rejects.toThrow('There is no ForeignNode 7');
+    await expect(runCommand(fusion, ...vit, '--why', '1', '--nodes', '1')).rejects.toThrow('pass only one of');
   });
 });
 
