@@ -119,7 +119,7 @@ test('the graph has search, isolation and a way back', async () => {
   // What else can be done with the model is in one submenu.
   await w.page.locator('.editor-actions [aria-label^="More Actions"]').first().click();
   await w.menuItem('TensorRT').waitFor();
-  assert.ok(await w.openSubmenu('Suggest Where to Split'));
+  assert.ok(await w.openSubmenu('Change the Model'));
   await w.shot('habits-menu');
   await w.closeMenu();
 
@@ -128,7 +128,7 @@ test('the graph has search, isolation and a way back', async () => {
   await w.pickMenuItem('Keyboard Shortcuts');
   const shortcuts = w.page.locator('.keybindings-editor');
   await shortcuts.locator('.keybindings-header input').first().fill('tensorrtLens.graph');
-  for (const command of ['Find in Graph', 'Find Next Match', 'Isolate Selection and Neighbors', 'Expand All Modules'])
+  for (const command of ['Find in Graph', 'Isolate Selection and Neighbors', 'Expand All Modules'])
     // oxlint-disable-next-line no-await-in-loop -- one row after the other
     await shortcuts
       .locator('.monaco-list-row', { hasText: command })
