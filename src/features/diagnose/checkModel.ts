@@ -39,7 +39,7 @@ import { formProblem, leftOut } from './internal/nodeForms.ts';
 import { constantAt, typeText } from './internal/nodeToCheck.ts';
 import { shapeProblem } from './internal/nodeShapes.ts';
 import { typesProblem } from './internal/nodeTypes.ts';
-import { OPERATOR_ROWS, operatorRow } from './operatorTable.ts';
+import { OPERATOR_ROWS, operatorRow, rtxOfTables } from './operatorTable.ts';
 import { OWN_PLUGINS } from './pluginTable.ts';
 
 export type { CheckTarget, GivenShape } from './internal/checkShapes.ts';
@@ -86,7 +86,9 @@ export function tableBasis({ product, version }: CheckTarget): string {
   if (version === null) return '';
   const here = versionNumber(version);
   if (product === 'tensorrt-rtx')
-    return here === versionNumber('1.7') ? '' : 'The tables are those of TensorRT-RTX 1.7; other versions may differ.';
+    return here === versionNumber(rtxOfTables)
+      ? ''
+      : `The tables are those of TensorRT-RTX ${rtxOfTables}; other versions may differ.`;
   if (here > versionNumber('10.10') && here < versionNumber('10.15'))
     return `The tables of ${version} are interpolated between 10.10 and 10.15.`;
   if (here === versionNumber('11.0')) return 'The tables of 11.0 are interpolated between 10.16 and 11.1.';

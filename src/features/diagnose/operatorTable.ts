@@ -1,3 +1,6 @@
+/** The version of TensorRT-RTX that the tables of operators and forms were measured with. */
+export const rtxOfTables = '1.7';
+
 /**
  * Which operators the ONNX parsers of TensorRT and TensorRT-RTX have, and which element types each refuses for its first
  * input. A row: the first version of TensorRT that has the operator (`-`: none up to 11.2); whether TensorRT-RTX 1.7.1

@@ -80,7 +80,7 @@ export const stepWords: Record<BuildStep, string> = {
 
 /** Something about the builds of a model that its picture alone does not show. */
 export interface BuildNotice {
-  kind: 'failed' | 'cancelled' | 'stale' | 'profile' | 'engine' | 'part' | 'near';
+  kind: 'failed' | 'cancelled' | 'stale' | 'profile' | 'engine' | 'part' | 'near' | 'checked';
   /** What happened. */
   message: string;
   /** What helps; '' if the message says it. */
@@ -157,17 +157,11 @@ export function engineState(
 }
 
 /** What the views say about a model without builds that has files of one next to it; `names`: of these files. */
-export const nearState = (names: readonly string[]): BuildState => ({
-  notices: [
-    {
-      kind: 'near',
-      message: `${names.join(' and ')} next to this model ${names.length === 1 ? 'is' : 'are'} from a build of it.`,
-      advice: '',
-      steps: ['attachNear'],
-    },
-  ],
-  faults: [],
-  line: null,
+export const nearNotice = (names: readonly string[]): BuildNotice => ({
+  kind: 'near',
+  message: `${names.join(' and ')} next to this model ${names.length === 1 ? 'is' : 'are'} from a build of it.`,
+  advice: '',
+  steps: ['attachNear'],
 });
 
 const faultOf = ({ severity, message, line, nodes }: Diagnosis): Omit<NodeFault, 'advice'> => ({

@@ -60,6 +60,7 @@ export const commands = {
   openQuantizationPage: 'tensorrtLens.openQuantizationPage',
   useCalibrationCache: 'tensorrtLens.useCalibrationCache',
   evaluateGate: 'tensorrtLens.evaluateGate',
+  checkModel: 'tensorrtLens.checkModel',
   fixBuildProblem: 'tensorrtLens.fixBuildProblem',
   changeModel: 'tensorrtLens.changeModel',
   extractNodes: 'tensorrtLens.extractNodes',

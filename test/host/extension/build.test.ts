@@ -107,6 +107,13 @@ describe('building', () => {
     );
   });
 
+  it('says above the graph that a check found nothing, not the problems of other files', async () => {
+    const session = await openModel(inWorkspace('vit_tiny.onnx'));
+    await vscode.commands.executeCommand('tensorrtLens.checkModel', session.uri);
+    const messages = () => session.viewData?.state?.notices.map(({ kind, message }) => `${kind}: ${message}`);
+    assert.deepEqual(messages(), ['checked: Checked against TensorRT-RTX 1.7: nothing found.']);
+  });
+
   it('explains a pasted log without a model and without a file', async () => {
     await vscode.env.clipboard.writeText(
       'ERROR: Network has dynamic or shape inputs, but no optimization profile has been defined.\n',

@@ -60,6 +60,12 @@ describe('the history', () => {
     assert.ok(input instanceof vscode.TabInputTextDiff);
     const folders = (uri: vscode.Uri) => (JSON.parse(uri.query) as { folders: string[] }).folders;
     assert.deepEqual(folders(input.original), [oldest!.folder, newest!.folder]);
+    // From the palette or the walkthrough, with nothing selected: there are only these two.
+    await vscode.commands.executeCommand('workbench.action.closeActiveEditor');
+    await vscode.commands.executeCommand('tensorrtLens.compareBuilds');
+    const again = (await activeTab(({ label }) => / ↔ /.test(label))).input;
+    assert.ok(again instanceof vscode.TabInputTextDiff);
+    assert.deepEqual(folders(again.original), [oldest!.folder, newest!.folder]);
   });
 
   it('compares two builds that passed on a page, node by node', async () => {

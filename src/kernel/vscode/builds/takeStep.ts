@@ -42,7 +42,7 @@ export function stepCommand(
         ? [commands.build, uri]
         : [commands.rerunBuild, { context: 'build', build: { manifest } }];
     case 'check':
-      return ['workbench.actions.view.problems'];
+      return [commands.checkModel, uri];
     case 'attach':
       return [commands.attach, uri];
     case 'attachNear':

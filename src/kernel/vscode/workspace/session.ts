@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import type * as vscode from 'vscode';
 import type { BuildManifest } from '../../build/buildManifest.ts';
 import type { Build } from '../../node/store/buildFolder.ts';
-import { type BuildState, nearState } from '../../build/diagnosis.ts';
+import { type BuildNotice, type BuildState, nearNotice } from '../../build/diagnosis.ts';
 import type { PrecisionShare } from '../../report/words.ts';
 import type { FusionReport } from '../../fusion/fusionReport.ts';
 import type { Quantization } from '../../quantization/quantization.ts';
@@ -95,10 +95,18 @@ export class Session {
   calibrationCache: string | null = null;
   /** Paths of files next to a model without builds that a build of it left. */
   near: readonly string[] = [];
+  /** What a check of this state, without a build, says in its views. */
+  checked: { of: SessionState; notice: BuildNotice } | null = null;
   /** Counts loads, so that a late result of an earlier one is dropped. */
   generation = 0;
   #data:
-    | { of: SessionState; judged: AccuracyReport | null; near: readonly string[]; data: ViewData | null }
+    | {
+        of: SessionState;
+        judged: AccuracyReport | null;
+        near: readonly string[];
+        checked: Session['checked'];
+        data: ViewData | null;
+      }
     | undefined;
 
   constructor(uri: vscode.Uri) {
@@ -120,10 +128,11 @@ export class Session {
 
   /** What the views get; null while there is nothing to show. The same object until something in it changes. */
   get viewData(): ViewData | null {
-    const { state, accuracy, near } = this;
-    if (this.#data?.of !== state || this.#data.judged !== accuracy || this.#data.near !== near)
-      this.#data = { of: state, judged: accuracy, near, data: this.#viewData() };
-    return this.#data.data;
+    const { state, accuracy, near, checked } = this;
+    const known = this.#data;
+    if (known?.of !== state || known.judged !== accuracy || known.near !== near || known.checked !== checked)
+      this.#data = { of: state, judged: accuracy, near, checked, data: this.#viewData() };
+    return this.#data!.data;
   }
 
   #viewData(): ViewData | null {
@@ -150,6 +159,10 @@ export class Session {
     const { newest, engine } = this.state;
     if (engine !== null) return { state: engine.state };
     if (newest !== null) return { state: newest.state };
-    return this.near.length === 0 ? {} : { state: nearState(this.near.map((path) => basename(path))) };
+    const notices = [
+      ...(this.near.length === 0 ? [] : [nearNotice(this.near.map((path) => basename(path)))]),
+      ...(this.checked?.of === this.state ? [this.checked.notice] : []),
+    ];
+    return notices.length === 0 ? {} : { state: { notices, faults: [], line: null } };
   }
 }

@@ -3,6 +3,7 @@ import * as vscode from 'vscode';
 import type { Quantization } from '../../quantization/quantization.ts';
 import type { FusionReport } from '../../fusion/fusionReport.ts';
 import type { GraphData } from '../../picture/graph/viewData.ts';
+import type { BuildNotice } from '../../build/diagnosis.ts';
 import type { Selection } from '../../protocol/views.ts';
 import { type ChosenProfile, type LoadedModel, type Origin, Session, type ShownBuild } from './session.ts';
 import { nameOf } from '../platform/nameOf.ts';
@@ -237,6 +238,12 @@ export class Sessions implements vscode.Disposable {
           };
     this.#changed.fire(session);
     if (newest === null && graph !== null && session.state.engine === null) void this.#lookNear(session);
+  }
+
+  /** Shows what a check of a model said, until the model or its builds change. */
+  showChecked(session: Session, notice: BuildNotice): void {
+    session.checked = { of: session.state, notice };
+    this.#changed.fire(session);
   }
 
   /** After the model is on view: its files come later. */

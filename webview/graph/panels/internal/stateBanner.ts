@@ -22,6 +22,7 @@ const signs: Record<Kind, string> = {
   engine: 'i',
   part: 'i',
   near: 'i',
+  checked: '✓',
   running: '…',
 };
 

@@ -33,6 +33,7 @@ export function registerHistory(
     }),
     registerCommands({
       ...historyCommands(tree, parts, diagnostics, pages),
+      [commands.checkModel]: (model) => checks.show(model as vscode.Uri),
       [commands.fixBuildProblem]: (model, place, from) =>
         fixProblem((from === 'check' ? checks : diagnostics).fixesOf(String(model), Number(place))),
       [commands.profileBuild]: async (argument) => {

@@ -39,12 +39,12 @@ export function historyCommands(
   };
   return {
     [commands.showBuild]: one((build) => sessions.showBuild(fileUri(build.manifest.model.file), build.manifest.id)),
-    [commands.compareBuilds]: (argument, all) =>
-      compare(
-        tree,
-        pages,
-        argument instanceof vscode.Uri ? shownPair(sessions, tree, argument) : chosenOf(tree, argument, all),
-      ),
+    [commands.compareBuilds]: async (argument, all) => {
+      const isModel = argument instanceof vscode.Uri;
+      if (isModel) sessions.setCurrent(argument);
+      const chosen = isModel ? [] : chosenOf(tree, argument, all);
+      await compare(tree, pages, chosen.length > 0 ? chosen : await shownPair(sessions, tree));
+    },
     [commands.openBuildLog]: one(({ folder, manifest }) =>
       manifest.files.log === null
         ? showInformation('This build has no log.')
@@ -115,7 +115,11 @@ async function open(sessions: Sessions, target: HistoryTarget): Promise<void> {
 async function compare(tree: HistoryTree, pages: ComparisonPages, chosen: readonly Build[]): Promise<void> {
   const [only] = chosen;
   if (only === undefined || chosen.length > 2) {
-    await showInformation('Select two builds of the history to compare them.');
+    await showInformation(
+      only === undefined
+        ? 'There is no build to compare. Build a model twice, with different options.'
+        : 'Select two builds of the history to compare them.',
+    );
     return;
   }
   const other = chosen[1] ?? (await pickOther(tree, only));
@@ -181,9 +185,20 @@ async function mayDelete(count: number): Promise<boolean> {
   return (await showWarning(question, { modal: true, detail }, yes)) === yes;
 }
 
-/** The build that the views of a model show, and the other where there is only one. */
-function shownPair(sessions: Sessions, { builds }: HistoryTree, uri: vscode.Uri): Build[] {
-  const id = sessions.find(uri)?.state.newest?.build.id;
+/**
+ * The build that the views of the current model show, and the other where there is only one. Without a current model,
+ * it is the one that was built last.
+ */
+async function shownPair(sessions: Sessions, tree: HistoryTree): Promise<Build[]> {
+  if (sessions.current === undefined) {
+    const [latest] = (await listAllBuilds()).toSorted((a, b) => b.manifest.started.localeCompare(a.manifest.started));
+    if (latest === undefined) return [];
+    sessions.setCurrent(fileUri(latest.manifest.model.file));
+  }
+  // Where the side bar was never open, nothing has read the history.
+  await tree.refresh();
+  const { builds } = tree;
+  const id = sessions.current?.state.newest?.build.id;
   const shown = builds.find(({ manifest }) => manifest.id === id) ?? builds[0];
   const others = builds.filter((build) => build !== shown);
   return shown === undefined ? [] : others.length === 1 ? [shown, ...others] : [shown];
