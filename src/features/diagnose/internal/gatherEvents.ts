@@ -10,10 +10,10 @@ const STARTS =
 const NO_MEMORY = /insuff?icient memory on requested size of|^Skipping tactic ?\S+ due to Myelin error/;
 const OUT_OF_MEMORY = /Error Code 1: Cuda Runtime \(out of memory\)/;
 const CONTINUES =
-  /While parsing node number|--- (?:Begin|End) node|^\w+\.cpp:\d+: (?:input|output|name|op_type|attribute|domain)|ERROR: |Could not find any implementation|Skipping tactic|^shapeMachine\.cpp \(|^Instruction: RESHAPE/;
+  /While parsing node number|--- (?:Begin|End) node|^\w+\.cpp:\d+: (?:input|output|name|op_type|attribute|domain)|ERROR: |Could not find any implementation|Skipping tactic|^shapeMachine\.cpp \(|^Instruction: RESHAPE|Cannot deserialize plugin/;
 
 /**
- * Several messages of one event become one: what the parser prints about a node (plugin look-up, position, the node's
+ * Several messages of one event become one: what the runtime prints about a plugin of an engine, what the parser prints about a node (plugin look-up, position, the node's
  * text, the error), the exceptions of skipped tactics before "Could not find any implementation", the findings about
  * one tensor's weights, why the DLA does not take a layer and which one, a request for device memory and the tactic that was skipped for it, an allocation that failed and its size, the last tactic that needs
  * too much memory and the layer that has no other. What a missing CUDA driver adds is omitted.

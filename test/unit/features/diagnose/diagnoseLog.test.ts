@@ -931,6 +931,15 @@ it('the same node in the words of a plugin registry and of an exception is one e
   expect(found.map(({ line, code }) => [line, code])).toEqual([[1, 'plugin-missing']]);
 });
 
+it('an engine names the plugin that its registry lacks, in the line before', () => {
+  const found = diagnose(
+    '[ERROR] [TensorRT] IPluginRegistry::getCreator: Error Code 4: API Usage Error (Cannot find plugin: MyGemm, version: 1, namespace:. In getCreatorInternal at pluginRegistry.cpp:436)\n[ERROR] [TensorRT] IRuntime::deserializeCudaEngineV2: Error Code 1: Serialization (Serialization assertion creator failed. Cannot deserialize plugin since corresponding IPluginCreatorInterface not found in Plugin Registry)\n',
+  );
+  expect(found.map(({ line, message }) => [line, message])).toEqual([
+    [1, 'The engine contains a plugin (MyGemm) that is not registered where it is loaded.'],
+  ]);
+});
+
 it('an operation of the optimizer that knows no plugins is no question of types', () => {
   const [problem] = diagnose(
     '[ERROR] IBuilder::buildSerializedNetwork: Error Code 1: Internal Error (Not implemented for node type PLUGIN_V3. In removeEmptyProducersFromSubgraph at optimizer/myelin/rewrite/removeEmptyProducers.cpp:61)',

@@ -103,20 +103,23 @@ describe('what became of a rule', () => {
     expect([qk?.verdict, add?.verdict]).toEqual(['disobeyed', 'disobeyed']);
   });
 
-  test('strongly typed, but inside a fused attention kernel with another type at its border: unverifiable', async () => {
+  test('strongly typed, but inside a fused attention kernel: a Softmax is unverifiable whatever its border, a product is not', async () => {
     const { index, build } = await captured('tensorrt-10.6.0/fp16_overflow_fp16.typed');
     // As if the model that was built had Casts around this node.
     const softmax = index.names.indexOf('/layers.1/attn/softmax/Softmax');
     const declared = index.nodes.map((_, i) => (i === softmax ? ('fp32' as const) : ('fp16' as const)));
-    const [kept, other] = verify('/layers.1/attn/softmax/Softmax fp32\n/layers.0/attn/softmax/Softmax fp16', {
-      index,
-      build: { ...build, declared },
-    });
+    const rules = [
+      '/layers.1/attn/softmax/Softmax fp32',
+      '/layers.0/attn/softmax/Softmax fp16',
+      '/layers.0/attn/qk/MatMul fp16',
+    ];
+    const [kept, other, product] = verify(rules.join('\n'), { index, build: { ...build, declared } });
     expect(kept).toMatchObject({ verdict: 'unseen' });
     expect(kept?.message).toMatch(
       /^The build was strongly typed, and in the copy .* outputs fp32, but it is inside the fused attention kernel _gemm_mha_v2\S*, which has fp16 at its boundary, so its own type cannot be verified\.$/,
     );
-    expect(other).toMatchObject({ verdict: 'obeyed', certain: false });
+    expect(other).toMatchObject({ verdict: 'unseen' });
+    expect(product).toMatchObject({ verdict: 'obeyed', certain: false });
   });
 
   test('names only: the list in a verbose log still tells, without it nothing does', async () => {
