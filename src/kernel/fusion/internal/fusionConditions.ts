@@ -9,9 +9,10 @@ export type EngineAttention = Omit<AttentionFacts, 'type'> & { type: string | nu
 interface Range {
   below?: number;
   above?: number;
+  notMultipleOf?: number;
 }
 
-/** What must be true of an attention, all of it: one of some words, a size outside of what is fused, true or false. */
+/** What must be true of an attention, all of it: one of some words, a size that is not fused, true or false. */
 type When = { [Fact in keyof EngineAttention]?: readonly string[] | Range | boolean };
 
 /** A form that was never fused in the builds of the experiment. */
@@ -39,9 +40,12 @@ export function fitsCondition({ when }: FusionCondition, facts: EngineAttention)
     const value = facts[fact as keyof EngineAttention];
     if (Array.isArray(wanted)) return wanted.includes(value);
     if (typeof wanted === 'boolean') return (Array.isArray(value) ? value.length > 0 : value) === wanted;
-    const { below, above } = wanted as Range;
+    const { below, above, notMultipleOf } = wanted as Range;
     return (
-      typeof value === 'number' && (below === undefined || value < below) && (above === undefined || value > above)
+      typeof value === 'number' &&
+      (below === undefined || value < below) &&
+      (above === undefined || value > above) &&
+      (notMultipleOf === undefined || value % notMultipleOf !== 0)
     );
   });
 }

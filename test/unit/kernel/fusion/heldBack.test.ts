@@ -55,6 +55,37 @@ describe('TensorRT-RTX 1.7: small networks that differ in one thing, built', () 
   });
 });
 
+describe('TensorRT 10.6: the same networks, built on an H200', () => {
+  let built: BuiltNetwork[];
+  beforeAll(async () => {
+    built = await builtNetworks('tensorrt-10.6.0', /./);
+  });
+
+  test.each(
+    fusionConditions
+      .filter(({ product, condition }) => product === 'tensorrt' && condition !== 'type')
+      .map((row) => [row.because, row] as const),
+  )('%s: was built, and never fused', (_, row) => {
+    const fitting = built
+      .flatMap((network) => attentionIn(network) ?? [])
+      .filter(({ facts }) => fitsCondition(row, facts));
+    expect(fitting.length).toBe(row.seen);
+    expect(fitting.filter(({ state }) => state !== 'split')).toEqual([]);
+  });
+
+  test('the report names a condition for each that is split, and nothing for the others', () => {
+    const wrong = built.flatMap((network) => {
+      const found = attentionIn(network);
+      const cause = network.report.heldBack!.find(({ code }) => code === 'attention-not-fused');
+      const isRight = found?.state === 'split' ? (cause?.condition ?? 'unknown') !== 'unknown' : cause === undefined;
+      return isRight ? [] : [network.id];
+    });
+    // Its FP8 pairs are in front of all products; what of them splits it, no build separates.
+    expect(wrong).toEqual(['held:19']);
+    expect(built).toHaveLength(99);
+  });
+});
+
 /** Recorded builds in which each attention is computed in FP32, and how many they have. */
 const inFp32: readonly (readonly [capture: string, attentions: number])[] = [
   ['bert_base.fp32', 12],
