@@ -61,7 +61,9 @@ test('the page lists what costs a kernel first, with links to the nodes, and esc
   expect(html).not.toContain('<script>');
   expect(html).toContain('&#60;script&#62;alert(1)');
   expect(html).toContain('Fates are those of build 1 &#60;b&#62;.');
-  expect(html).toContain('10 placements against TensorRT&#39;s rules. 0 parts in floating point between quantized nodes.');
+  expect(html).toContain(
+    '10 placements against TensorRT&#39;s rules. 0 parts in floating point between quantized nodes.',
+  );
   const pair = found.pairs.find(({ fate }) => fate === 'kernel')!;
   expect(html).toContain(`<a href="command:show?${[pair.quantize, ...pair.dequantize].join()}">input</a>`);
   expect(html.indexOf('a kernel of its own</td>')).toBeLessThan(html.indexOf('fused into a kernel next to it</td>'));
