@@ -24,6 +24,15 @@ interface Left {
 export function dlaReport(found: readonly Diagnosis[], { devices }: BuildLog): Diagnosis[] {
   const [first] = found;
   if (first === undefined) return [];
+  const whole = found.find(({ message }) => message.startsWith('Every layer '));
+  if (whole !== undefined)
+    return [
+      {
+        ...whole,
+        advice:
+          'The DLA needs fixed shapes: build with the same --minShapes, --optShapes and --maxShapes. If you do not use the DLA, ignore this.',
+      },
+    ];
   const layers = new Map<string, Left>();
   for (const diagnosis of found) {
     const [, kind = 'layer', why = ''] = /\((\w+)\) runs on the GPU: (.*?)\.?$/s.exec(diagnosis.message) ?? [];

@@ -940,6 +940,15 @@ it('an engine names the plugin that its registry lacks, in the line before', () 
   ]);
 });
 
+it('a DLA that runs nothing is reported as a whole', () => {
+  const [found] = diagnose(
+    '[08/14/2026-10:15:16] [W] [TRT] DLA requests all profiles have same min, max, and opt value. All dla layers are falling back to GPU\n',
+  );
+  expect(found!.message).toBe(
+    'Every layer runs on the GPU: DLA requests all profiles have same min, max, and opt value.',
+  );
+});
+
 it('an operation of the optimizer that knows no plugins is no question of types', () => {
   const [problem] = diagnose(
     '[ERROR] IBuilder::buildSerializedNetwork: Error Code 1: Internal Error (Not implemented for node type PLUGIN_V3. In removeEmptyProducersFromSubgraph at optimizer/myelin/rewrite/removeEmptyProducers.cpp:61)',

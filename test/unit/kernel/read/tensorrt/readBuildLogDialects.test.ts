@@ -36,7 +36,6 @@ describe('logs of other programs', () => {
     const log = read(
       [
         'DEBUG: [Torch-TensorRT - Debug Build] - Selected: Device(ID: 0, Name: NVIDIA A40, SM Capability: 8.6, Type: GPU)',
-        'INFO: [Torch-TensorRT - Debug Build] - ',
         '========== _run_on_acc_0_engine profile ==========',
         '                 TensorRT layer name    Runtime, %  Invocations  Runtime, ms',
         '       [CONVOLUTION]-[aten.c]-[conv]         75.0%            2         3.00',
