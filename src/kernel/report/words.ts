@@ -630,35 +630,24 @@ export function shareOf(report: FusionReport, ms: number | null): number | null 
  */
 export const summarySentence = (report: FusionReport): string => `${layersSentence(report)} ${nodesSentence(report)}`;
 
-/** `636 nodes → 1 ForeignNode (209 kernels), 1 single-node layer`; null where nodes or layers are not known. */
-export function fusedInShort(report: FusionReport): string | null {
-  const { total, planned } = countLayers(report);
-  if (total === 0 || planned || report.subject === 'engine') return null;
-  return `${counted(report.accounting.total, 'node')} → ${layerParts(report).join(', ')}`;
-}
-
-function layerParts(report: FusionReport): string[] {
-  const { kinds, kernels } = countLayers(report);
-  return layerKinds
+/** How many layers of which kinds the engine has, or one of its optimization profiles. */
+export function layersSentence(report: FusionReport): string {
+  const { total, kinds, kernels, planned } = countLayers(report);
+  if (total === 0) return 'No engine layers are known.';
+  const parts = layerKinds
     .filter((kind) => kinds[kind] > 0)
     .map(
       (kind) =>
         countedLayers(kinds[kind], kind, report) +
         (kind === 'foreign' && kernels > 0 ? ` (${counted(kernels, 'kernel')})` : ''),
     );
-}
-
-/** How many layers of which kinds the engine has, or one of its optimization profiles. */
-export function layersSentence(report: FusionReport): string {
-  const { total, planned } = countLayers(report);
-  if (total === 0) return 'No engine layers are known.';
   // No engine was seen: the build may have failed, or the log ends before its layers are listed.
   const whole = planned
     ? `The inputs list no engine layers; TensorRT planned ${thousands(total)}`
     : counted(total, 'engine layer');
   const { optimizationProfile: profile } = report;
   const part = profile ? ` of ${profileWords(profile)}` : '';
-  return `${whole}${part}: ${layerParts(report).join(', ')}.`;
+  return `${whole}${part}: ${parts.join(', ')}.`;
 }
 
 /** `optimization profile 1 (the engine has 2)` */

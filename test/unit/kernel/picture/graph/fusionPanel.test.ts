@@ -5,7 +5,7 @@ import {
   shareFirst,
   toFusionPanel,
 } from '../../../../../src/kernel/picture/page/fusionPanel.ts';
-import { fusedInShort, summarySentence } from '../../../../../src/kernel/report/words.ts';
+import { summarySentence } from '../../../../../src/kernel/report/words.ts';
 import { blocksReport, handLayer, handReport } from './handReport.ts';
 
 const lines = (items: PanelItem[]): string[] => items.map(({ label, description }) => `${label} | ${description}`);
@@ -128,8 +128,6 @@ describe('the sentence', () => {
       '3 engine layers: 1 ForeignNode (8 kernels), 1 single-node layer, 1 reformat. ' +
         'Of 16 nodes, 12 are in the ForeignNode (80 % of the time), 1 is in a single-node layer, 1 was folded, 1 was removed, 1 is unknown.',
     );
-    expect(fusedInShort(blocksReport())).toBe('16 nodes → 1 ForeignNode (8 kernels), 1 single-node layer, 1 reformat');
-    expect(fusedInShort(handReport([['/a', 'Add', 'unknown']], []))).toBeNull();
   });
 
   test('a net without ForeignNodes', () => {

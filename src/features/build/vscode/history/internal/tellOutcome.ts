@@ -2,9 +2,8 @@ import { stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import * as vscode from 'vscode';
 import type { Build } from '../../../../../kernel/node/store/buildFolder.ts';
-import type { FusionReport } from '../../../../../kernel/fusion/fusionReport.ts';
 import { failureReason, stepsAfter, stepWords } from '../../../../../kernel/build/diagnosis.ts';
-import { fusedInShort, precisionSentence, type PrecisionShare } from '../../../../../kernel/report/words.ts';
+import { precisionSentence, type PrecisionShare } from '../../../../../kernel/report/words.ts';
 import { sizeText, timeText } from '../../../../../kernel/base/text.ts';
 import type { NamedDiagnosis } from '../../../../../kernel/vscode/builds/diagnoseBuild.ts';
 import { takeStep } from '../../../../../kernel/vscode/builds/takeStep.ts';
@@ -19,7 +18,7 @@ export async function tellOutcome(
   uri: vscode.Uri,
   build: Build,
   cause: NamedDiagnosis | undefined,
-  result: { precision: PrecisionShare | null; report: FusionReport | null } | null,
+  precision: PrecisionShare | null,
 ): Promise<void> {
   const { manifest } = build;
   const name = basename(uri.fsPath);
@@ -27,9 +26,7 @@ export async function tellOutcome(
   if (manifest.result === 'passed') {
     const engine = await engineOf(build);
     const size = engine === null ? '' : `, engine ${sizeText(engine.bytes)}`;
-    const fused = result?.report ? fusedInShort(result.report) : null;
-    const built = `Built ${name} in ${timeText((manifest.seconds ?? 0) * 1000)}${size}${fused === null ? '' : `: ${fused}`}.`;
-    const precision = result?.precision;
+    const built = `Built ${name} in ${timeText((manifest.seconds ?? 0) * 1000)}${size}.`;
     const text = precision ? `${built} ${precisionSentence(precision)}` : built;
     // A request without effect is nothing to be happy about.
     const tell = precision?.realised === 0 ? showWarning : showInformation;
