@@ -77,9 +77,9 @@ export function writeMap(
   return { key, value: JSON.stringify(map) };
 }
 
-/** Ids of the nodes of the original that repairs have changed; with `after`, of the nodes of the repaired model that compute them. */
-export function changedNodes(model: OnnxModel, steps: readonly RepairStep[], after = false): string[] {
-  const names = new Set(steps.flatMap(({ places }) => places.flatMap(({ name, by }) => (after ? by : [name]))));
+/** Ids of the nodes of a repaired model that compute what repairs have changed. */
+export function changedNodes(model: OnnxModel, steps: readonly RepairStep[]): string[] {
+  const names = new Set(steps.flatMap(({ places }) => places.flatMap(({ by }) => by)));
   const isNamed = ({ name, outputs }: OnnxModel['nodes'][number]): boolean =>
     names.has(name) || (name === '' && names.has(outputs.find(Boolean) ?? ''));
   return model.nodes.filter(isNamed).map(({ id }) => id);

@@ -111,6 +111,23 @@ export function countLayers(report: FusionReport): LayerCounts {
   return { total, kinds, kernels, planned: isPlanned(report) };
 }
 
+/** What the nodes became: `323 nodes → 1 ForeignNode, 2 other layers, 96 kernels`; '' where no layers are known. */
+export function becameText(report: FusionReport): string {
+  const { total, kinds, kernels, planned } = countLayers(report);
+  if (total === 0) return '';
+  const others = total - kinds.foreign;
+  const layers = planned ? 'planned layer' : 'layer';
+  const parts: (string | false)[] =
+    kinds.foreign === 0
+      ? [counted(total, layers)]
+      : [
+          countedRegions(report.foreignNodes),
+          others > 0 && counted(others, `other ${layers}`),
+          kernels > 0 && counted(kernels, 'kernel'),
+        ];
+  return `${counted(report.accounting.total, 'node')} → ${parts.filter((part) => part !== false).join(', ')}`;
+}
+
 /** The layers are TensorRT's plan, without the reformats and kernels of an engine. */
 export const isPlanned = ({ problems }: Pick<FusionReport, 'problems'>): boolean =>
   problems.some(({ code }) => code === 'planned-layers');

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import * as path from 'node:path';
 import * as vscode from 'vscode';
 import { ParsedFiles } from '../../../src/kernel/node/files/parsedFiles.ts';
@@ -9,6 +9,7 @@ import { diagnoseBuild } from '../../../src/kernel/vscode/builds/diagnoseBuild.t
 import { toEngineOptions } from '../../../src/kernel/vscode/builds/taskDefinition.ts';
 import { taskProperties } from '../../../src/kernel/vscode/builds/taskProperties.ts';
 import {
+  closeEditors,
   configuredTask,
   eventually,
   inRepository,
@@ -108,10 +109,14 @@ describe('building', () => {
   });
 
   it('says above the graph that a check found nothing, not the problems of other files', async () => {
-    const session = await openModel(inWorkspace('vit_tiny.onnx'));
-    await vscode.commands.executeCommand('tensorrtLens.checkModel', session.uri);
-    const messages = () => session.viewData?.state?.notices.map(({ kind, message }) => `${kind}: ${message}`);
-    assert.deepEqual(messages(), ['checked: Checked against TensorRT-RTX 1.7: nothing found.']);
+    const uri = inWorkspace('clean.onnx');
+    copyFileSync(inRepository('test/fixtures/models/fp16_overflow.onnx'), uri.fsPath);
+    const session = await openModel(uri);
+    await vscode.commands.executeCommand('tensorrtLens.checkModel', uri);
+    const said = session.viewData?.state?.notices.map(({ kind, message }) => `${kind}: ${message}`);
+    assert.deepEqual(said, ['checked: Checked against TensorRT-RTX 1.7: nothing found.']);
+    await closeEditors();
+    rmSync(uri.fsPath);
   });
 
   it('explains a pasted log without a model and without a file', async () => {

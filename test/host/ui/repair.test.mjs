@@ -63,6 +63,7 @@ test('a model that is rejected is repaired and built from the notice of its fail
   await w.view.getByRole('button', { name: 'Repair Model…' }).click();
   await w.toast('Repaired with 1 repair').waitFor({ timeout: DOWNLOAD });
   await w.tab('mlp.repaired.onnx').waitFor();
+  assert.equal(await w.page.locator('.editor-group-container').count(), 1, 'the editor was split');
   await w.shot('repair-2-repaired');
   assert.ok(existsSync(join(folder, 'mlp.repaired.onnx')));
   assert.ok(original.equals(readFileSync(join(folder, 'mlp.onnx'))), 'the model was changed');

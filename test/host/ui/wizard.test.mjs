@@ -106,7 +106,7 @@ test('the form asks for shapes, precision, workspace and weights, goes back, and
   assert.equal(options.workspace, 64);
   assert.deepEqual(shapes[0][0], { input: 'x', min: '1x128x8', opt: '2x128x8', max: '3x128x8' });
 
-  const built = w.toast(/Built open\.onnx in .*, engine [\d.]+ [KM]iB\./);
+  const built = w.toast(/Built open\.onnx in .*: \d+ nodes? → .*, engine [\d.]+ [KM]iB\./);
   await built.waitFor();
   for (const name of ['Show Graph', 'Open Fusion Page', 'Reveal Engine']) {
     const isWhole = (button) => button.scrollWidth <= button.clientWidth;

@@ -35,9 +35,14 @@ export class GraphEditorProvider implements vscode.CustomReadonlyEditorProvider 
   }
 }
 
-/** Brings up the graph of a model, in the editor group where it is open already. */
-export async function openGraph(uri: vscode.Uri, options: { preserveFocus?: boolean } = {}): Promise<void> {
-  const open = vscode.window.tabGroups.all.find(({ tabs }) => tabs.some((tab) => shows(tab, uri)));
+/** Brings up the graph of a model, in the editor group where it is open already, or else where that of `where` is. */
+export async function openGraph(
+  uri: vscode.Uri,
+  options: { preserveFocus?: boolean; where?: vscode.Uri } = {},
+): Promise<void> {
+  const groupOf = (model: vscode.Uri) =>
+    vscode.window.tabGroups.all.find(({ tabs }) => tabs.some((tab) => shows(tab, model)));
+  const open = groupOf(uri) ?? (options.where && groupOf(options.where));
   await vscode.commands.executeCommand('vscode.openWith', uri, graphViewType, {
     viewColumn: open?.viewColumn ?? vscode.ViewColumn.Active,
     preserveFocus: options.preserveFocus ?? false,

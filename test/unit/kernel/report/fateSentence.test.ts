@@ -14,6 +14,7 @@ import { filterLayers, toLayerRows } from '../../../../src/kernel/picture/page/l
 import { formatReport } from '../../../../src/kernel/report/reportText.ts';
 import type { ReportForeignNode } from '../../../../src/kernel/fusion/fusionReport.ts';
 import {
+  becameText,
   countedLayers,
   fateWordsOf,
   countedRegions,
@@ -46,6 +47,13 @@ describe('fateSentence', () => {
     [5, 'Was constant-folded at build time.'],
   ])('says what became of node %i', (index, expected) => {
     expect(fateSentence(report, report.nodes[index]!)).toBe(expected);
+  });
+
+  it('says in a line what the nodes became', () => {
+    expect(becameText(report)).toBe('6 nodes → 1 ForeignNode, 2 other layers, 1 kernel');
+    const native = reportOf(data, [layer(0, ['0', '1', '2']), layer(1, ['3', '4'])], []);
+    expect(becameText(native)).toBe('6 nodes → 2 layers');
+    expect(becameText(reportOf(data, [], []))).toBe('');
   });
 
   it('finds a DLA loadable by that name and by its number', () => {

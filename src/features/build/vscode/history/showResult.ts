@@ -27,12 +27,12 @@ export async function showResult(
   if (session !== undefined && !passed && cause !== undefined && cause.nodes.length > 0)
     sessions.select(session, { kind: 'nodes', ids: cause.nodes }, 'host');
   const shown = session?.state.newest;
-  const precision = shown?.build.id === build.manifest.id ? shown.precision : null;
+  const read = shown?.build.id === build.manifest.id ? shown : { precision: null, report: null };
   if (passed && revealAfterBuild) {
     await showBuiltGraph(uri);
     await tree.bringUp();
   }
-  void tellOutcome(uri, build, cause, precision);
+  void tellOutcome(uri, build, cause, read);
   const gone = (await trimBuilds(await listBuilds(uri.fsPath), keptBuilds)) + (await keepToLimit(keptMebibytes));
   if (gone === 0) return;
   await sessions.reloadBuilds();

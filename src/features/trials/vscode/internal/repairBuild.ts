@@ -8,7 +8,8 @@ import type { Repair } from '../../../repair/planRepair.ts';
 import { changedNodes } from '../../../../kernel/network/repairMap.ts';
 import { counted } from '../../../../kernel/base/text.ts';
 import type { Selection } from '../../../../kernel/protocol/views.ts';
-import { commands, graphViewType } from '../../../../kernel/vscode/ids.ts';
+import { openGraph } from '../../../../kernel/vscode/graph/graphEditorProvider.ts';
+import { commands } from '../../../../kernel/vscode/ids.ts';
 import { besideModel } from '../../../../kernel/vscode/platform/modelFile.ts';
 import { modelToWrite } from '../../../../kernel/vscode/platform/modelToWrite.ts';
 import { nameOf } from '../../../../kernel/vscode/platform/nameOf.ts';
@@ -90,18 +91,13 @@ async function report(result: RepairResult): Promise<void> {
   if ((await showWarning(message, details)) === details) await showText(result);
 }
 
-/** The places that were changed are selected in the graphs of both models, which are next to each other. */
+/** The places that were changed are selected in the graph of the repaired model, which opens where the model was. */
 async function showRepaired(model: vscode.Uri, out: vscode.Uri, result: RepairResult): Promise<void> {
   const files = new ParsedFiles();
-  for (const [uri, column] of [
-    [model, vscode.ViewColumn.One],
-    [out, vscode.ViewColumn.Beside],
-  ] as const) {
-    await vscode.commands.executeCommand('vscode.openWith', uri, graphViewType, column);
-    const { value } = await files.model(uri.fsPath);
-    const selection: Selection = { kind: 'nodes', ids: changedNodes(value, result.repairs, uri === out) };
-    await vscode.commands.executeCommand(commands.revealInGraph, selection, uri.toString());
-  }
+  await openGraph(out, { where: model });
+  const { value } = await files.model(out.fsPath);
+  const selection: Selection = { kind: 'nodes', ids: changedNodes(value, result.repairs) };
+  await vscode.commands.executeCommand(commands.revealInGraph, selection, out.toString());
   void vscode.commands.executeCommand(commands.build, out);
   const details = 'Show Details';
   const message = `Repaired with ${counted(result.repairs.length, 'repair')}. ${result.verdict?.text ?? ''}.`;

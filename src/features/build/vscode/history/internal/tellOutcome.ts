@@ -3,22 +3,23 @@ import { basename, join, resolve } from 'node:path';
 import * as vscode from 'vscode';
 import type { Build } from '../../../../../kernel/node/store/buildFolder.ts';
 import { failureReason, stepsAfter, stepWords } from '../../../../../kernel/build/diagnosis.ts';
-import { precisionSentence, type PrecisionShare } from '../../../../../kernel/report/words.ts';
+import { becameText, precisionSentence } from '../../../../../kernel/report/words.ts';
 import { sizeText, timeText } from '../../../../../kernel/base/text.ts';
 import type { NamedDiagnosis } from '../../../../../kernel/vscode/builds/diagnoseBuild.ts';
 import { takeStep } from '../../../../../kernel/vscode/builds/takeStep.ts';
 import { commands } from '../../../../../kernel/vscode/ids.ts';
+import type { ShownBuild } from '../../../../../kernel/vscode/workspace/session.ts';
 import { revealFile } from '../../../../../kernel/vscode/platform/revealFile.ts';
 import { openTextAt } from '../../../../../kernel/vscode/workspace/openLogLine.ts';
 import { showError, showInformation, showWarning } from '../../../../../kernel/vscode/platform/messages.ts';
 import { fileUri } from '../../../../../kernel/vscode/platform/fileUri.ts';
 
-/** Tells the user how a build ended, and offers what to do next. A cancelled build needs no message. */
+/** Tells the user how a build ended, in one sentence, and offers what to do next. A cancelled build needs no message. */
 export async function tellOutcome(
   uri: vscode.Uri,
   build: Build,
   cause: NamedDiagnosis | undefined,
-  precision: PrecisionShare | null,
+  { precision, report }: Pick<ShownBuild, 'precision' | 'report'>,
 ): Promise<void> {
   const { manifest } = build;
   const name = basename(uri.fsPath);
@@ -26,7 +27,9 @@ export async function tellOutcome(
   if (manifest.result === 'passed') {
     const engine = await engineOf(build);
     const size = engine === null ? '' : `, engine ${sizeText(engine.bytes)}`;
-    const built = `Built ${name} in ${timeText((manifest.seconds ?? 0) * 1000)}${size}.`;
+    const became = report === null ? '' : becameText(report);
+    const time = timeText((manifest.seconds ?? 0) * 1000);
+    const built = `Built ${name} in ${time}${became && `: ${became}`}${size}.`;
     const text = precision ? `${built} ${precisionSentence(precision)}` : built;
     // A request without effect is nothing to be happy about.
     const tell = precision?.realised === 0 ? showWarning : showInformation;
