@@ -6,11 +6,11 @@ import { parse } from 'yaml';
 interface Step {
   uses?: string;
   run?: string;
-  with?: Record<string, unknown>;
+  with?: Record<string, string>;
 }
 interface Job {
   needs?: string | string[];
-  strategy?: { matrix?: Record<string, unknown> };
+  strategy?: { matrix?: Record<string, string[]> };
   steps: Step[];
 }
 interface Package {
@@ -28,31 +28,38 @@ function isNewEnough(version: string): boolean {
   return major > least[0]! || (major === least[0] && minor >= least[1]!);
 }
 
+/** What is wrong in a command of a step. */
+const faultsOfCommand = (run: string): string[] => [
+  ...[...run.matchAll(/\bnpm run ([\w:-]+)/g)].flatMap(([, script]) =>
+    script! in manifest.scripts ? [] : `no script ${script}`,
+  ),
+  ...[...run.matchAll(/\bnpm test -- ([a-z ]+)/g)]
+    .flatMap(([, list]) => list!.trim().split(' '))
+    .flatMap((part) => (new RegExp(`^  '?${part}'?: \\{`, 'm').test(parts) ? [] : `no part ${part}`)),
+  ...[...run.matchAll(/(?<![\w/.-])(?:scripts|examples|test|packaging)\/[\w./-]+/g)].flatMap(([file]) =>
+    existsSync(file) ? [] : `no file ${file}`,
+  ),
+];
+
+/** What is wrong in a step, with the matrix of its job. */
+function faultsOfStep({ uses, run = '', with: inputs }: Step, matrix: Record<string, string[]>): string[] {
+  const faults = faultsOfCommand(run);
+  if (uses !== undefined && !/^[\w.-]+\/[\w./-]+@\S+$/.test(uses)) faults.push(`${uses} names no version`);
+  const wanted = inputs?.['node-version'];
+  if (wanted === undefined) return faults;
+  const key = /^\$\{\{ matrix\.(\w+) \}\}$/.exec(wanted)?.[1];
+  for (const version of key === undefined ? [wanted] : (matrix[key] ?? ['none']))
+    if (!isNewEnough(version)) faults.push(`Node ${version} is older than engines`);
+  return faults;
+}
+
 /** What is wrong in a workflow. */
 function faultsOf(text: string): string[] {
   const { jobs } = parse(text, { strict: true, uniqueKeys: true }) as { jobs: Record<string, Job> };
-  const faults: string[] = [];
-  for (const [name, { needs, strategy, steps }] of Object.entries(jobs)) {
-    for (const need of [needs ?? []].flat()) if (!(need in jobs)) faults.push(`${name} needs no job ${need}`);
-    const matrix = strategy?.matrix ?? {};
-    for (const { uses, run = '', with: inputs = {} } of steps) {
-      if (uses !== undefined && !/^[\w.-]+\/[\w./-]+@\S+$/.test(uses)) faults.push(`${uses} names no version`);
-      const wanted = inputs['node-version'];
-      if (wanted !== undefined) {
-        const key = /^\$\{\{ matrix\.(\w+) \}\}$/.exec(String(wanted))?.[1];
-        for (const version of key === undefined ? [wanted] : [matrix[key] ?? 'none'].flat())
-          if (!isNewEnough(String(version))) faults.push(`Node ${String(version)} is older than engines`);
-      }
-      for (const [, script] of run.matchAll(/\bnpm run ([\w:-]+)/g))
-        if (!(script! in manifest.scripts)) faults.push(`no script ${script}`);
-      for (const [, list] of run.matchAll(/\bnpm test -- ([a-z ]+)/g))
-        for (const part of list!.trim().split(' '))
-          if (!new RegExp(`^  '?${part}'?: \\{`, 'm').test(parts)) faults.push(`no part ${part}`);
-      for (const [file] of run.matchAll(/(?<![\w/.-])(?:scripts|examples|test|packaging)\/[\w./-]+/g))
-        if (!existsSync(file)) faults.push(`no file ${file}`);
-    }
-  }
-  return faults;
+  return Object.entries(jobs).flatMap(([name, { needs, strategy, steps }]) => [
+    ...[needs ?? []].flat().flatMap((need) => (need in jobs ? [] : `${name} needs no job ${need}`)),
+    ...steps.flatMap((step) => faultsOfStep(step, strategy?.matrix ?? {})),
+  ]);
 }
 
 it('names jobs, scripts, parts, files and versions of Node that there are', () => {
