@@ -17,7 +17,17 @@ const rows = [
     ['oxfmt', ['--check']],
     ['knip', []],
     ['node', ['scripts/generate.mjs', '--check']],
-    ['vitest', ['run', '--project', 'rules', 'test/rules/budgets.test.ts', '--disable-console-intercept']],
+    [
+      'vitest',
+      [
+        'run',
+        '--project',
+        'rules',
+        'test/rules/budgets.test.ts',
+        'test/rules/spelling.test.ts',
+        '--disable-console-intercept',
+      ],
+    ],
   ],
 ];
 

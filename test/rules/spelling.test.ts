@@ -18,7 +18,7 @@ function wordsOf(page: string): string[] {
 
 it('spells the words of README, docs, CHANGELOG and CONTRIBUTING', () => {
   const docs = readdirSync('docs').flatMap((name) => (name.endsWith('.md') ? [`docs/${name}`] : []));
-  const pages = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...docs];
+  const pages = ['README.md', 'README.zh-CN.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...docs];
   expect(pages.length).toBeGreaterThan(15);
   const unknown = pages.flatMap((page) =>
     [...new Set(wordsOf(readFileSync(page, 'utf8')))].flatMap((word) =>
