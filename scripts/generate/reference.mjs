@@ -34,7 +34,7 @@ export async function referencePages() {
   }));
   const topics = Object.entries(helpTopics).map(
     ([name, { summary, text: body }]) =>
-      `## ${name === 'exit-codes' ? 'Exit statuses' : sentence(name).slice(0, -1)}\n\n${sentence(summary)}\n\n${text(body)}`,
+      `## ${name === 'exit' ? 'Exit statuses' : sentence(name).slice(0, -1)}\n\n${sentence(summary)}\n\n${text(body)}`,
   );
   const index = `# Reference
 

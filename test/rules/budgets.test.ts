@@ -37,10 +37,10 @@ const budgets: readonly Budget[] = [
   {
     what: 'lines of code in src and webview',
     now: lines(/^(?:src|webview)\/.*\.(?:ts|css|py)$/),
-    limit: 133_000,
+    limit: 130_600,
     goal: 98_000,
   },
-  { what: 'lines of tests', now: lines(/^test\/(?!fixtures\/).*\.(?:ts|mjs|cjs|py)$/), limit: 71_500, goal: 52_000 },
+  { what: 'lines of tests', now: lines(/^test\/(?!fixtures\/).*\.(?:ts|mjs|cjs|py)$/), limit: 72_200, goal: 52_000 },
   { what: 'diagnosis rules', now: rules.join('\n').match(/^- id:/gm)?.length ?? 0, limit: 260 },
   { what: 'lines of diagnosis rules', now: rules.join('').split('\n').length - 1, limit: 6000 },
   { what: 'commands contributed', now: manifest.contributes.commands.length, limit: 64 },
@@ -64,7 +64,7 @@ const budgets: readonly Budget[] = [
   {
     what: `bytes of ${basename(vsix)}`,
     now: existsSync(vsix) ? statSync(vsix).size : null,
-    limit: 1_600_000,
+    limit: 1_450_000,
     goal: 1_200_000,
   },
 ];

@@ -526,7 +526,7 @@ export function formatNode(report: FusionReport, node: ReportNode): string {
               const other = byId.get(id);
               return other === undefined
                 ? []
-                : wrap(`${describeNode(other)}: ${placeOf(report, node, other)}`, '    ', '      ');
+                : wrap(`${describeNode(other)}: ${placeBeside(report, node, other)}`, '    ', '      ');
             }),
           ]),
         ];
@@ -582,7 +582,7 @@ function layerLines(report: FusionReport, layer: ReportLayer): string[] {
 }
 
 /** What another node became, seen from this one. */
-export function placeOf(report: FusionReport, node: ReportNode, other: ReportNode): string {
+export function placeBeside(report: FusionReport, node: ReportNode, other: ReportNode): string {
   if (other.layers.some((id) => node.layers.includes(id) && layerOf(report, id)?.kind !== 'foreign'))
     return other.foreignNode === null ? 'same layer' : 'same kernel';
   if (other.foreignNode !== null)

@@ -2,7 +2,7 @@
 import { counted, oneLine, quoteCommand, thousands } from '../base/text.ts';
 import { type FusionReport, type HeldBack, mostHeldBack, type ReportNode } from '../fusion/fusionReport.ts';
 import { wrap } from './internal/textLines.ts';
-import { describeNode, heldBackLines, placeOf } from './reportText.ts';
+import { describeNode, heldBackLines, placeBeside } from './reportText.ts';
 import { fateSentence } from './words.ts';
 
 /** A neighbor that no layer computes together with a node. */
@@ -40,7 +40,7 @@ export function whyNotFused(report: FusionReport, asked: readonly ReportNode[]):
     const [node, neighbor] = [inside.get(id), byId.get(other)];
     if (!node || !neighbor || inside.has(other) || node.layers.length === 0 || neighbor.layers.length === 0) return;
     if (neighbor.layers.some((layer) => node.layers.includes(layer))) return;
-    const place = placeOf(report, node, neighbor);
+    const place = placeBeside(report, node, neighbor);
     apart.push({
       node: id,
       neighbor: other,

@@ -120,7 +120,7 @@ function placeOf(all: Counts, inDetail: boolean): string {
 }
 
 /** `model.` of `model.12`; a name without a number stays as it is. */
-const stemOf = (name: string): string => name.replace(/\d+$/, '');
+const stemOf = (name: string): string => name.replace(/(?<!\d)\d+$/, '');
 
 const sumOf = (paths: Counts): number => [...paths.values()].reduce((sum, count) => sum + count, 0);
 
