@@ -40,7 +40,7 @@ const budgets: readonly Budget[] = [
     limit: 130_600,
     goal: 98_000,
   },
-  { what: 'lines of tests', now: lines(/^test\/(?!fixtures\/).*\.(?:ts|mjs|cjs|py)$/), limit: 72_200, goal: 52_000 },
+  { what: 'lines of tests', now: lines(/^test\/(?!fixtures\/).*\.(?:ts|mjs|cjs|py)$/), limit: 72_400, goal: 52_000 },
   { what: 'diagnosis rules', now: rules.join('\n').match(/^- id:/gm)?.length ?? 0, limit: 260 },
   { what: 'lines of diagnosis rules', now: rules.join('').split('\n').length - 1, limit: 6000 },
   { what: 'commands contributed', now: manifest.contributes.commands.length, limit: 64 },

@@ -1,6 +1,12 @@
 // `show --why`: why a node, or the nodes of a group, are not computed together with their neighbors, as data and as text.
 import { counted, oneLine, quoteCommand, thousands } from '../base/text.ts';
-import { type FusionReport, type HeldBack, mostHeldBack, type ReportNode } from '../fusion/fusionReport.ts';
+import {
+  type FusionReport,
+  type HeldBack,
+  mostHeldBack,
+  type Remark,
+  type ReportNode,
+} from '../fusion/fusionReport.ts';
 import { wrap } from './internal/textLines.ts';
 import { describeNode, heldBackLines, placeBeside } from './reportText.ts';
 import { fateSentence } from './words.ts';
@@ -27,6 +33,8 @@ export interface WhyNotFused {
   heldBack: HeldBack[];
   /** false: the report lists as many causes as it may, and a cheaper one may concern these nodes. */
   complete: boolean;
+  /** What the report remarks of these nodes or their layers, but for what went well: where a ForeignNode begins and ends. */
+  remarks: Remark[];
 }
 
 const mostApart = 8;
@@ -57,17 +65,22 @@ export function whyNotFused(report: FusionReport, asked: readonly ReportNode[]):
     }
   }
   const { heldBack = [] } = report;
+  const ofLayers = new Set(asked.flatMap(({ layers }) => layers));
   return {
     nodes: [...inside.keys()],
     apart,
     heldBack: heldBack.filter(({ nodes }) => nodes.some((id) => inside.has(id))),
     complete: heldBack.length < mostHeldBack,
+    remarks: report.remarks.filter(
+      ({ kind, nodes, layers }) =>
+        kind !== 'passed' && (nodes.some((id) => inside.has(id)) || layers.some((id) => ofLayers.has(id))),
+    ),
   };
 }
 
 /** The same for a terminal. `title`: what was asked about, if it is a group. */
 export function formatWhy(report: FusionReport, asked: readonly ReportNode[], title?: string): string {
-  const { apart, heldBack, complete } = whyNotFused(report, asked);
+  const { apart, heldBack, complete, remarks } = whyNotFused(report, asked);
   const byId = new Map(report.nodes.map((node) => [node.id, node]));
   const [first] = asked;
   const head =
@@ -86,6 +99,7 @@ export function formatWhy(report: FusionReport, asked: readonly ReportNode[], ti
   return `${[
     ...head,
     ...(apart.length === 0 ? [] : ['Other layers compute', ...lines, ...more]),
+    ...remarks.slice(0, mostApart).flatMap(({ message }) => wrap(oneLine(message), '  ', '    ')),
     ...(heldBack.length > 0 ? heldBackLines(heldBack) : noCause(report, asked, apart, complete)),
   ].join('\n')}\n`;
 }

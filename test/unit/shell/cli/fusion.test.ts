@@ -178,6 +178,11 @@ describe('--why', () => {
     expect((await runCommand(fusion, ...files, '--why', name)).out).toContain(text);
   });
 
+  it('says of a ForeignNode where it begins', async () => {
+    const { out } = await runCommand(fusion, ...vit, '--why', 'ForeignNode 0');
+    expect(out).toContain('ForeignNode 0 begins at "/patch_embed/proj/Conv_output_0"');
+  });
+
   it('refuses what there is not', async () => {
     await expect(runCommand(fusion, ...inFp32, '--why', 'nope')).rejects.toThrow('no node with the name or id "nope"');
     await expect(runCommand(fusion, ...inFp32, '--why', 'ForeignNode 7')).rejects.toThrow('There is no ForeignNode 7');
