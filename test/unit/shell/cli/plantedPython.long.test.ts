@@ -129,7 +129,8 @@ const expectSafe = ({ calls: made, said }: Awaited<ReturnType<typeof run>>, safe
   expect(made.map(({ path }) => path)).toContain(safe);
 };
 
-test('no file next to a model runs when Python starts, whatever PYTHONPATH says', async () => {
+// Fifty programs, one after the other, start Python.
+test('no file next to a model runs when Python starts, whatever PYTHONPATH says', { timeout: 600_000 }, async () => {
   for (const [path, safe] of settings)
     for (const command of commands)
       // oxlint-disable-next-line no-await-in-loop -- they share the list of calls
