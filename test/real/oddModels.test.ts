@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { onnx } from 'onnx-proto';
 import { beforeAll, expect, test } from 'vitest';
 import type { AccuracyRequest } from '../../src/features/accuracy/node/judgeAccuracy.ts';
-import { accuracyVerdict, evidence } from '../../src/features/accuracy/accuracyReport.ts';
+import { accuracyVerdict } from '../../src/features/accuracy/accuracyReport.ts';
+import { accuracyEvidence } from '../../src/kernel/simulation/nodeEvidence.ts';
 import { accuracyDocument } from '../../src/features/accuracy/accuracyDocument.ts';
 import { renderText } from '../../src/kernel/document/render.ts';
 import { pythonForTests } from '../support/python.ts';
@@ -105,10 +106,10 @@ test('what is rounded to the largest number is not an overflow; a node without a
   const rounded = await judgeOdd('rounded');
   const [add] = rounded.nodes;
   expect(add).toMatchObject({ name: '', role: 'root', overflow: false });
-  expect(evidence(add!)).toMatch(/^local error \d\.\de-5, largest result 65,500; alone in FP16/);
+  expect(accuracyEvidence(add!)).toMatch(/^local error \d\.\de-5, largest result 65,500; alone in FP16/);
   expect(accuracyText(rounded)).toMatch(new RegExp(`✗ ${rounded.fix!.names[0]} +Add +cause`));
   const [first] = (await judgeOdd('ended')).nodes;
-  expect(evidence(first!)).toMatch(/^reads k = 65,520, which FP16 makes infinity; /);
+  expect(accuracyEvidence(first!)).toMatch(/^reads k = 65,520, which FP16 makes infinity; /);
 });
 
 test('an operator that ONNX Runtime does not have: its node, without names of the simulation', async () => {
@@ -144,7 +145,7 @@ test('a loop over sequences: its nodes are searched, and not measured', async ()
   const report = await judgeOdd('sequences');
   const node = nodeOf(report, '/mul');
   expect(node).toMatchObject({ role: 'root', localError: null, max: null });
-  expect(evidence(node)).toBe(
+  expect(accuracyEvidence(node)).toBe(
     'inside a body that cannot be measured, such as a loop over sequences; alone in FP16 it makes the outputs not finite',
   );
   expect(report.fix!.names).toEqual(['/mul']);

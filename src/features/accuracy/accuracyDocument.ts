@@ -1,4 +1,4 @@
-import { evidence } from './internal/accuracyTexts.ts';
+import { accuracyEvidence, magnitude } from '../../kernel/simulation/nodeEvidence.ts';
 import { errorFigure, exactFigure, measureNames } from '../../kernel/simulation/simulated.ts';
 import type {
   AccuracyFix,
@@ -27,7 +27,6 @@ import {
   castsText,
   channelsText,
   isWithin,
-  magnitude,
   measureErrorTexts,
   moduleOf,
   nodeLevel,
@@ -110,7 +109,7 @@ export function accuracyDocument(
               node.op,
               node.role === 'root' ? 'cause' : node.role === 'victim' ? 'passes it on' : '',
               node.alone === undefined ? '' : errorFigure(node.alone, node.outside),
-              evidence(node, false),
+              accuracyEvidence(node, false),
             ],
             ...(node.role === 'root' && { state: 'bad' as const }),
           })),

@@ -4,11 +4,9 @@ export { finiteOrNull, isWithin, outputErrors, trialError, worstError } from './
 export { moduleOf, sensitivityGroups } from './internal/sensitivityGroups.ts';
 export {
   accuracyVerdict,
-  evidence,
   castsText,
   channelsText,
   helpfulRemedy,
-  magnitude,
   nodeLevel,
   nodeTitle,
   notJudgedTexts,

@@ -1,4 +1,5 @@
 // Several precisions in one table.
+import { magnitude } from '../../kernel/simulation/nodeEvidence.ts';
 import { errorFigure } from '../../kernel/simulation/simulated.ts';
 import type { TimedRun } from '../../kernel/simulation/simulated.ts';
 import type { AccuracyOutput, AccuracyReport, ComparedOutput } from '../../kernel/simulation/simulated.ts';
@@ -11,7 +12,6 @@ import { type Network, networkOf } from '../../kernel/network/network.ts';
 import {
   channelsText,
   isWithin,
-  magnitude,
   nodeTitle,
   outsideTable,
   storedError,

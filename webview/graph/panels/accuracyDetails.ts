@@ -1,4 +1,4 @@
-import { evidence } from '../../../src/features/accuracy/accuracyReport.ts';
+import { accuracyEvidence } from '../../../src/kernel/simulation/nodeEvidence.ts';
 import { errorFigure } from '../../../src/kernel/simulation/simulated.ts';
 import type { TensorOrigin } from '../../../src/kernel/picture/graph/graphIndex.ts';
 import type { NodeAccuracy } from '../../../src/kernel/picture/graph/viewData.ts';
@@ -37,7 +37,7 @@ export function nodeAccuracy({ judged }: GraphModel, id: string): Node[] {
   ];
   const isFine = node.role === 'fine' && !node.overflow && !node.underflow && node.notJudged === undefined;
   const role = node.role === 'fine' ? '' : `${words.roles[node.role]}: `;
-  const sentence = isFine ? null : element('p', { class: 'wrap' }, `${role}${evidence(node)}.`);
+  const sentence = isFine ? null : element('p', { class: 'wrap' }, `${role}${accuracyEvidence(node)}.`);
   const known = node.notJudged === undefined ? factList(rows) : null;
   return [detailSection(words.accuracy, element('div', {}, sentence, known))];
 }

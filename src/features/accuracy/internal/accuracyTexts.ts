@@ -1,5 +1,5 @@
 // The result as text.
-import { errorFigure, exactFigure, measureNames } from '../../../kernel/simulation/simulated.ts';
+import { errorFigure, measureNames } from '../../../kernel/simulation/simulated.ts';
 import type {
   AccuracyFix,
   AccuracyOutput,
@@ -8,63 +8,9 @@ import type {
   JudgedNode,
   Remedy,
 } from '../../../kernel/simulation/simulated.ts';
-import { counted, percentText, thousands, typeName } from '../../../kernel/base/text.ts';
+import { counted, typeName } from '../../../kernel/base/text.ts';
 import { readOverrides } from '../../../kernel/rules/readOverrides.ts';
-import { limitsOf } from '../../../kernel/quantization/quantization.ts';
-import { overflowFrom } from './nodeMeasures.ts';
 import { isWithin, worstError } from './outputErrors.ts';
-
-/** A magnitude for the user: `8.48`, `710,000`, `4.4e+11`. */
-export function magnitude(value: number): string {
-  if (value === 0) return '0';
-  if (value >= 1e7 || value < 1e-3) return value.toExponential(1);
-  const rounded = Number(value.toPrecision(3));
-  return rounded >= 1000 ? thousands(Math.round(rounded)) : String(rounded);
-}
-
-/** The largest number of a type for the user; INT8 and FP8 have a scale instead. */
-export const endText = (type: JudgedNode['type']): string => (type === 'float16' ? '65,504' : '3.39e38');
-
-/** A magnitude that overflows, with as many digits as set it apart from the end of the type. */
-function aboveEnd(max: number, type: JudgedNode['type']): string {
-  if (max > 1.1 * overflowFrom[type]) return magnitude(max);
-  return type === 'float16' ? thousands(Math.round(max)) : max.toExponential(2);
-}
-
-/** `reads mask = -1e9, which FP16 makes -infinity`; '' for none. */
-function constantsText({ constants = [], type }: Pick<JudgedNode, 'constants' | 'type'>): string {
-  const texts = constants.slice(0, 2).map(({ tensor, kind, value, elements, of }) => {
-    const becomes = kind === 'underflow' ? '0' : value < 0 ? '-infinity' : 'infinity';
-    const share = of > 1 ? ` (${thousands(elements)} of ${counted(of, 'element')})` : '';
-    return `${tensor} = ${exactFigure(value)}${share}, which ${typeName(type)} makes ${becomes}`;
-  });
-  return texts.length === 0 ? '' : `reads ${texts.join(', ')}`;
-}
-
-/** `reads x with scale 0.01 (1.27, zero point 0), largest value 25: 12 % clipped`; '' for nothing known. */
-function quantizedText({ quantized = [] }: Pick<JudgedNode, 'quantized'>): string {
-  const texts = quantized.slice(0, 3).map(({ tensor, scale, scales, type, zeroPoint, largest, clipped, spread }) => {
-    const limit = limitsOf(type);
-    const end = scale === null || !limit ? null : (limit[1] - (zeroPoint ?? 0)) * scale;
-    const known =
-      scales !== null && scales > 1
-        ? `${thousands(scales)} scales up to ${exactFigure(scale ?? 0)}`
-        : scale === null
-          ? 'a scale that is not known'
-          : `scale ${exactFigure(scale)}`;
-    const parts = [
-      ...(end === null ? [] : [`up to ${magnitude(end)}`]),
-      ...(zeroPoint === null ? [] : [`zero point ${zeroPoint}`]),
-    ];
-    const facts = [
-      ...(largest === null ? [] : [`largest value ${magnitude(largest)}`]),
-      ...(clipped === null ? [] : [clipped === 0 ? 'nothing clipped' : `${percentText(100 * clipped)} clipped`]),
-      ...(spread !== null && spread > 1 ? [`ranges of channels ${magnitude(spread)} times apart`] : []),
-    ];
-    return `${tensor}: ${known}${parts.length > 0 ? ` (${parts.join(', ')})` : ''}${facts.length > 0 ? `, ${facts.join(', ')}` : ''}`;
-  });
-  return texts.length === 0 ? '' : `reads ${texts.join('; ')}`;
-}
 
 /** What a node is called: its own name, otherwise the one that rules have for it, otherwise its id. */
 export function nodeTitle({ id, name }: Pick<JudgedNode, 'id' | 'name'>, { fix }: Pick<AccuracyReport, 'fix'>): string {
@@ -226,26 +172,4 @@ export function rulesWithout({ rules, added, without }: AccuracyFix, selector?: 
 export function channelsText({ channels }: Pick<ChannelGroup, 'channels'>): string {
   const spans = channels.slice(0, 3).map(([from, to]) => (from === to ? String(from) : `${from} to ${to}`));
   return `${spans.join(', ')}${channels.length > 3 ? ', …' : ''}`;
-}
-
-/** Why a node is to blame, in one sentence without its name. `withAlone`: also the error that it alone gives. */
-export function evidence(node: Omit<JudgedNode, 'name' | 'op'>, withAlone = true): string {
-  const { max, overflow, underflow, localError, alone, outside, type, role, notJudged } = node;
-  const name = typeName(type);
-  const only =
-    alone === undefined || !withAlone
-      ? ''
-      : alone === null
-        ? `; alone in ${name} it makes ${outside ? 'an index leave its table' : 'the outputs not finite'}`
-        : `; alone in ${name} it gives an error of ${errorFigure(alone)}`;
-  const result = max === null ? '' : `largest result ${magnitude(max)}`;
-  const because = constantsText(node) || quantizedText(node);
-  if (because !== '') return `${because}${only}`;
-  if (notJudged !== undefined) return `${notJudged}${only}`;
-  if (role === 'victim') return `reads a value that ${name} cannot represent or that was already wrong; ${result}`;
-  if (max !== null && max >= overflowFrom[type])
-    return `largest result ${aboveEnd(max, type)}, ${name} ends at ${endText(type)}${only}`;
-  if (overflow) return `gives infinity or NaN in ${name}, although its ${result} fits${only}`;
-  if (underflow) return `results become 0 in ${name}; ${result}${only}`;
-  return `local error ${errorFigure(localError)}, ${result}${only}`;
 }

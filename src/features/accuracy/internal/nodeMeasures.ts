@@ -1,4 +1,5 @@
 // What is measured of a node in low precision, and what that makes of it.
+import { overflowFrom } from '../../../kernel/simulation/nodeEvidence.ts';
 import type { Measured, MeasuredNode, Measures } from '../../../kernel/simulation/simulated.ts';
 import type { JudgedNode } from '../../../kernel/simulation/simulated.ts';
 import type { NewNode } from '../../../kernel/read/onnx/writeModel.ts';
@@ -9,15 +10,6 @@ import type { LowNode, ReducedPrecisionModel } from './reducedPrecisionModel.ts'
 import type { RunWriter } from './runWriter.ts';
 
 export const NOT_RUN = -1;
-
-/** From which magnitude on rounding to a low type gives infinity: half a step above its largest number. */
-export const overflowFrom: Readonly<Record<LowNode['type'], number>> = {
-  float16: 65520,
-  bfloat16: (2 - 2 ** -8) * 2 ** 127,
-  // What is out of the range of a scale becomes its end, not infinity.
-  int8: Infinity,
-  float8: Infinity,
-};
 
 /**
  * Writes the nodes that measure one output; what they give are scalars. `loose`: the copies that may have another size

@@ -1,4 +1,4 @@
-import { evidence } from '../../../../src/features/accuracy/accuracyReport.ts';
+import { accuracyEvidence } from '../../../../src/kernel/simulation/nodeEvidence.ts';
 import { exactFigure } from '../../../../src/kernel/simulation/simulated.ts';
 import { expect, test } from 'vitest';
 import {
@@ -41,9 +41,9 @@ test('the constant is the evidence', () => {
   const { kind, value, elements, of } = faultOf([101_325])!;
   const node = { id: '0', type: 'float16', localError: null, propagatedError: null, max: 1e5, overflow: true } as const;
   const more = { underflow: false, role: 'root', amplification: null, alone: null } as const;
-  expect(evidence({ ...node, ...more, constants: [{ tensor: 'pressure', kind, value, elements, of }] }, false)).toBe(
-    'reads pressure = 101,325, which FP16 makes infinity',
-  );
+  expect(
+    accuracyEvidence({ ...node, ...more, constants: [{ tensor: 'pressure', kind, value, elements, of }] }, false),
+  ).toBe('reads pressure = 101,325, which FP16 makes infinity');
   const input = {
     tensor: 'x',
     scale: 0.01,
@@ -53,7 +53,7 @@ test('the constant is the evidence', () => {
     largest: 25,
     clipped: 0.12,
   } as const;
-  expect(evidence({ ...node, ...more, type: 'int8', quantized: [{ ...input, spread: null }] }, false)).toBe(
+  expect(accuracyEvidence({ ...node, ...more, type: 'int8', quantized: [{ ...input, spread: null }] }, false)).toBe(
     'reads x: scale 0.01 (up to 1.27, zero point 0), largest value 25, 12 % clipped',
   );
   expect([-1e9, 9.8e7, 1e-10, 0.5, -101_325, 2 ** -24].map(exactFigure)).toEqual([
