@@ -283,11 +283,13 @@ test('loop_if: the body of the Loop, the menus of an edge and a node, and the lo
   await inBranch.waitFor();
   await w.graphAtRest();
   await inBranch.press('ContextMenu');
+  assert.ok(await w.openSubmenu(/^Markdown$/));
   await w.pickMenuItem(/^Markdown$/);
   await w.copied(/MatMul[^]*then_branch\/matmul/);
   // The menu, too.
   await w.graphAtRest();
   await inBranch.press('ContextMenu');
+  assert.ok(await w.openSubmenu(/^Open Text$/));
   await w.pickMenuItem(/^Open Text$/);
   await w.status(/^Ln 282, Col \d+ \(18 selected\)$/).waitFor();
   assert.deepEqual(w.violations, []);
