@@ -124,7 +124,7 @@ describe('a SLURM job array', () => {
     });
     const out = file('array of builds');
     const submitted = trtlens([matrix, '--slurm', out, '--submit'], cluster.environment);
-    expect(submitted.stderr).toContain('Afterwards: trtlens matrix --collect');
+    expect(submitted.stderr).toContain('Afterwards: trtlens build --collect');
     expect(submitted.status).toBe(0);
     expect(submitted.stdout.match(/Submitted batch job \d+/g)).toHaveLength(2);
     await expect.poll(() => cluster.busy(), { timeout: 120_000, interval: 200 }).toBe(false);
