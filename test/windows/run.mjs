@@ -163,6 +163,8 @@ async function bundle() {
     outdir: out,
     outExtension: { '.js': '.cjs' },
     plugins: [places],
+    // As vitest does before each file.
+    inject: ['test/support/registerSteps.ts'],
     external: ['esbuild'],
   });
   const list = JSON.stringify(Object.keys(entryPoints));
