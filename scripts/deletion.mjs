@@ -22,8 +22,8 @@ import { localNode } from './install.mjs';
 const node = localNode();
 
 const { arrows } = JSON.parse(readFileSync('src/features/arrows.json', 'utf8'));
-const features = readdirSync('src/features').filter(
-  (name) => existsSync(`src/features/${name}/node`) || !/\./.test(name),
+const features = readdirSync('src/features', { withFileTypes: true }).flatMap((entry) =>
+  entry.isDirectory() ? [entry.name] : [],
 );
 const onlyTypes = process.argv.includes('--types');
 const asked = process.argv.slice(2).filter((word) => word !== '--types');

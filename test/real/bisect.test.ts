@@ -48,7 +48,7 @@ function requestFor(model: string, fault: string): Omit<BisectRequest, 'out'> {
     inputs: [],
     tolerance: 1e-3,
     maxBuilds: 200,
-    maxMinutes: 10,
+    maxSeconds: 600,
     anonymize: false,
     worker: {
       python: python.runtime.python,

@@ -50,7 +50,7 @@ export interface BisectRequest {
   atol?: number | undefined;
   rtol?: number | undefined;
   maxBuilds: number;
-  maxMinutes: number;
+  maxSeconds: number;
   /** Names of the piece become numbers. */
   anonymize: boolean;
   /** Where TensorRT runs; null: nowhere, so only the export is checked and lost nodes cannot be confirmed. */
@@ -190,8 +190,8 @@ async function locate(search: Search, wrong: WrongEngine): Promise<BisectResult>
   const { out, anonymize, atol, rtol, tolerance } = request;
   const isOver = (): 'budget' | 'cancelled' | null => {
     if (signal?.aborted) return 'cancelled';
-    const minutes = (Date.now() - began) / 60_000;
-    return worker.builds >= request.maxBuilds || minutes > request.maxMinutes ? 'budget' : null;
+    const seconds = (Date.now() - began) / 1000;
+    return worker.builds >= request.maxBuilds || seconds > request.maxSeconds ? 'budget' : null;
   };
   const lost = await lostNodes({ onnx: request.options.model, log: whole.log, layers: whole.layers });
   const sample = samples.inputs[worst]!;

@@ -55,12 +55,15 @@ async function runInDouble(
 ): Promise<void> {
   const { value } = await files.model(model, { spans: true });
   const elements = modelTensors(value).reduce((sum, { shape }) => sum + elementCount(shape), 0);
+  const refusal = new UserError(`${model} cannot run in FP64`);
+  if (elements > MOST_ELEMENTS) throw refusal;
+  const network = networkOf(value);
   await withFile(model, async (source) => {
     for (;;) {
-      const edits = elements > MOST_ELEMENTS ? null : doubleEdits(networkOf(value), reference.inFloat);
+      const edits = doubleEdits(network, reference.inFloat);
       // oxlint-disable no-await-in-loop -- what the next try leaves in float is what this one cannot run
       const edited = edits && (await planEdit(value, source, edits)).value;
-      if (!edited) throw new UserError(`${model} cannot run in FP64`);
+      if (!edited) throw refusal;
       try {
         await writeModel(edited, { path: model, source }, path);
         return await reference.run(path, inputs, out);

@@ -35,7 +35,7 @@ export interface ReduceRequest {
   /** One rule as in a gate file: instead of a failure, the part is to break the rule that the whole model breaks. */
   until?: string | undefined;
   /** When to stop with the smallest part so far. */
-  maxMinutes?: number | undefined;
+  maxSeconds?: number | undefined;
   /** Names of nodes and tensors become numbers, descriptions and metadata are left out. */
   anonymize?: boolean;
   /** The result has no large weights; it is checked with random ones. */
@@ -137,7 +137,7 @@ class Reducer {
 
   async run(): Promise<ReducedModel> {
     const begun = Date.now();
-    const { options, maxMinutes } = this.#request;
+    const { options, maxSeconds } = this.#request;
     const path = options.randomWeights
       ? await fillWeights(options.model, options.cache, this.#signal)
       : resolve(options.model);
@@ -155,7 +155,7 @@ class Reducer {
       const { graph } = trials;
       const all = graph.nodes.flatMap((_, index) => (graph.owner[index]! < 0 ? [index] : []));
       this.#smaller(all.length);
-      const limits = [this.#signal, maxMinutes === undefined ? undefined : AbortSignal.timeout(maxMinutes * 60_000)];
+      const limits = [this.#signal, maxSeconds === undefined ? undefined : AbortSignal.timeout(maxSeconds * 1000)];
       const limit = AbortSignal.any(limits.filter((one) => one !== undefined));
       const { best, done } = await this.#search(trials, symptom, named, memory, limit);
       if (this.#signal?.aborted) throw new Cancelled();

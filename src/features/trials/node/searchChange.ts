@@ -38,7 +38,7 @@ export interface SearchRequest {
   /** As many changes are built at most. */
   maxBuilds: number;
   /** When to stop with what was found so far. */
-  maxMinutes?: number | undefined;
+  maxSeconds?: number | undefined;
   /** A search that is cancelled gives what it has tried, if anything. */
   keepsTried?: boolean;
 }
@@ -84,7 +84,7 @@ export async function searchChange(
 }
 
 async function search(
-  { options, kind, nodes, base, maxBuilds, maxMinutes, keepsTried }: SearchRequest,
+  { options, kind, nodes, base, maxBuilds, maxSeconds, keepsTried }: SearchRequest,
   folder: string,
   progress: (done: number, of: number, reached: number) => void,
   signal: AbortSignal | undefined,
@@ -112,7 +112,7 @@ async function search(
     hasRules: options.overrides !== undefined,
   });
   const linked = await linkedModel(path, folder, files);
-  const limits = [signal, maxMinutes === undefined ? undefined : AbortSignal.timeout(maxMinutes * 60_000)];
+  const limits = [signal, maxSeconds === undefined ? undefined : AbortSignal.timeout(maxSeconds * 1000)];
   const limit = AbortSignal.any(limits.filter((one) => one !== undefined));
   const trials = new Trials({ ...rest, model: linked }, folder, { goal, before }, files);
   const queue = candidates.slice(0, maxBuilds).entries();

@@ -63,11 +63,9 @@ export type BuildValues = Readonly<Record<string, string | boolean | (string | b
 /** The value of a flag that takes one text. */
 export const textOf = (values: BuildValues, flag: string): string | undefined => values[flag] as string | undefined;
 
-/** `--max-seconds`, in minutes. */
-export function minutesOf(values: BuildValues): number | undefined {
-  const seconds = wholeNumber('--max-seconds', textOf(values, 'max-seconds'));
-  return seconds === undefined ? undefined : seconds / 60;
-}
+/** The value of `--max-seconds`. */
+export const maxSecondsOf = (values: BuildValues): number | undefined =>
+  wholeNumber('--max-seconds', textOf(values, 'max-seconds'));
 
 /**
  * The options of a build from their flags.

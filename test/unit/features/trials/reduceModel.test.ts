@@ -59,7 +59,7 @@ test('two nodes that TensorRT cannot compile together; another failure of one of
 });
 
 test('when the time is up, the smallest part so far is the result', async () => {
-  const found = await reduceModel(request('stopped', { maxMinutes: 0 }));
+  const found = await reduceModel(request('stopped', { maxSeconds: 0 }));
   expect(found).toMatchObject({ stopped: true, code: 'no-implementation' });
   expect(found.to).toBe(found.from);
 });
@@ -81,14 +81,14 @@ test('cancelling ends the search; the same request continues it without building
 });
 
 test('answers to another question do not count', async () => {
-  await reduceModel(request('question', { maxMinutes: 0 }));
+  await reduceModel(request('question', { maxSeconds: 0 }));
   expect(readdirSync(join(folder, 'question'))).toContain('reduce.state');
   const other = reduceModel(request('question', { code: 'out-of-memory' }));
   await expect(other).rejects.toThrow('does not fail with out-of-memory');
 });
 
 test('a state file that was cut off', async () => {
-  await reduceModel(request('cut', { maxMinutes: 0 }));
+  await reduceModel(request('cut', { maxSeconds: 0 }));
   const state = join(folder, 'cut/reduce.state');
   writeFileSync(state, `${readFileSync(state, 'utf8')}{"part":"12`);
   expect(await reduceModel(request('cut'))).toMatchObject({ to: 2 });

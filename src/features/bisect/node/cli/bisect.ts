@@ -15,7 +15,7 @@ import { readLauncherFile } from '../../../../kernel/node/cli/launcherFile.ts';
 import { runtimeFor } from '../../../../kernel/node/cli/runtimeFor.ts';
 import { forceOption, readArguments, wholeNumber } from '../../../../kernel/node/cli/arguments.ts';
 import { buildRequest } from '../../../../kernel/node/cli/buildRequest.ts';
-import { type BuildValues, minutesOf, textOf, trialArguments } from '../../../../kernel/node/cli/buildOptions.ts';
+import { type BuildValues, maxSecondsOf, textOf, trialArguments } from '../../../../kernel/node/cli/buildOptions.ts';
 import { type Command, exitCodes, Usage } from '../../../../kernel/node/cli/command.ts';
 import { driverFolder, driverScript } from '../../../../kernel/node/cli/driverScript.ts';
 import { printJson } from '../../../../kernel/node/cli/terminal.ts';
@@ -101,7 +101,7 @@ Other options are those of trtlens build. Exit status 0 if the engine is right, 
         atol: numberOf(values, 'atol'),
         rtol: numberOf(values, 'rtol'),
         maxBuilds: wholeNumber('--max-builds', textOf(values, 'max-builds')) ?? 200,
-        maxMinutes: minutesOf(values) ?? 30,
+        maxSeconds: maxSecondsOf(values) ?? 1800,
         anonymize: values['anonymize'] === true,
         worker: await place(request.launcher),
         others: others.filter((other) => other !== null),

@@ -24,7 +24,7 @@ export interface BisectSubject {
 }
 
 /** As many builds, and minutes, as a search takes at most. Whoever wants more goes on. */
-const limits = { maxBuilds: 200, maxMinutes: 30 };
+const limits = { maxBuilds: 200, maxSeconds: 1800 };
 
 /**
  * Compares the engine of a model with ONNX Runtime and, where it is wrong, searches for the smallest wrong piece. undefined:

@@ -3,7 +3,7 @@ import { reduceModel } from '../reduceModel.ts';
 import { suggestionText } from '../../../repair/repairResult.ts';
 import { counted } from '../../../../kernel/base/text.ts';
 import { forceOption, readArguments } from '../../../../kernel/node/cli/arguments.ts';
-import { type BuildValues, minutesOf, textOf, trialArguments } from '../../../../kernel/node/cli/buildOptions.ts';
+import { type BuildValues, maxSecondsOf, textOf, trialArguments } from '../../../../kernel/node/cli/buildOptions.ts';
 import { type Command, exitCodes, Usage } from '../../../../kernel/node/cli/command.ts';
 import { printJson } from '../../../../kernel/node/cli/terminal.ts';
 import { buildRequest } from '../../../../kernel/node/cli/buildRequest.ts';
@@ -49,7 +49,7 @@ Other options are those of trtlens build.
     if (out === undefined) throw new Usage('-o DIR is missing');
     const [code, until] = [textOf(values, 'code'), textOf(values, 'until')];
     if (code !== undefined && until !== undefined) throw new Usage('--code cannot be combined with --until');
-    const maxMinutes = minutesOf(values);
+    const maxSeconds = maxSecondsOf(values);
     const steps: number[] = [];
     const result = await reduceModel(
       {
@@ -57,7 +57,7 @@ Other options are those of trtlens build.
         out,
         code,
         until,
-        maxMinutes,
+        maxSeconds,
         anonymize: values['anonymize'] === true,
         withoutWeights: values['without-weights'] === true,
       },
@@ -84,7 +84,7 @@ Other options are those of trtlens build.
     }
     if (stopped)
       terminal.note(
-        `note: stopped after ${textOf(values, 'max-seconds')} seconds; a smaller part may fail alike. The same command continues the search`,
+        `note: stopped after ${maxSeconds} seconds; a smaller part may fail alike. The same command continues the search`,
       );
     if (assumed.length > 0) terminal.note(`note: the type of ${assumed.join(', ')} is not known; declared as float`);
     return exitCodes.done;

@@ -10,7 +10,7 @@ import { diffLength } from '../../../diff/node/cli/diff.ts';
 import { forceOption, readArguments, wholeNumber } from '../../../../kernel/node/cli/arguments.ts';
 import {
   type BuildValues,
-  minutesOf,
+  maxSecondsOf,
   readBuildOptions,
   textOf,
   trialArguments,
@@ -169,7 +169,7 @@ async function searchAndPrint(
       ...request,
       nodes: [values[request.kind]].flat() as string[],
       maxBuilds: wholeNumber('--max-builds', textOf(values, 'max-builds')) ?? defaultBuilds,
-      maxMinutes: minutesOf(values),
+      maxSeconds: maxSecondsOf(values),
     },
     (done, of, reached) => terminal.status(`${done} of ${of} changes tried, ${reached} work`),
     terminal.signal,
